@@ -51,9 +51,9 @@ type Index struct {
 // multiplication. The slot before the first element is the count.
 
 const (
-	perByte  = 3        // see Index
-	noChild  = 1        // where an empty list's elements would be: slot 0 is its count, 0
-	unsorted = 1 << 31  // in a map's slot: its keys do not ascend
+	perByte  = 3       // see Index
+	noChild  = 1       // where an empty list's elements would be: slot 0 is its count, 0
+	unsorted = 1 << 31 // in a map's slot: its keys do not ascend
 	maxSlots = 1<<31 - 1
 )
 

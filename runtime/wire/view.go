@@ -126,6 +126,33 @@ func longPrefixed(b []byte) []byte {
 	return b[k : k+int(n) : k+int(n)]
 }
 
+// UintAfter, IntAfter, DataAfter and StrAfter read what lies off bytes behind
+// where the slot says. They exist because After and a call together exceed what
+// the compiler inlines.
+//
+//go:noinline
+func (v View) UintAfter(slot, off uint32) uint64 { return v.After(slot, off, 0).Uint() }
+
+// IntAfter reads an int, as UintAfter.
+//
+//go:noinline
+func (v View) IntAfter(slot, off uint32) int64 { return v.After(slot, off, 0).Int() }
+
+// DataAfter returns the bytes of a data, as UintAfter.
+//
+//go:noinline
+func (v View) DataAfter(slot, off uint32) []byte {
+	return prefixed(v.ix.buf[v.ix.slots[v.frame+slot]+off:])
+}
+
+// StrAfter returns a string, as UintAfter.
+//
+//go:noinline
+func (v View) StrAfter(slot, off uint32) string {
+	b := prefixed(v.ix.buf[v.ix.slots[v.frame+slot]+off:])
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
 // Bytes returns the n bytes of a value of fixed size, the message's own.
 func (v View) Bytes(n uint32) []byte { return v.ix.buf[v.off : v.off+n : v.off+n] }
 
@@ -151,18 +178,20 @@ func (v View) Packed(size int) Packed {
 // Elems returns the elements of a list or map whose first slot says where they
 // are, with frames of stride slots.
 func (v View) Elems(stride uint32) Elems {
-	s := v.ix.slots[v.frame]
-	first := s &^ unsorted
-	return Elems{v.ix, first, v.ix.slots[first-1], stride, s != first}
+	first := v.ix.slots[v.frame] &^ unsorted
+	return Elems{v.ix, first, v.ix.slots[first-1], stride}
 }
 
+// Sorted reports whether the keys of a map ascend.
+func (v View) Sorted() bool { return v.ix.slots[v.frame] < unsorted }
+
 // Elems is the elements of a list, or the entries of a map, of variable size.
-// Its methods are for generated code.
+// Its methods are for generated code. (Four words: with five the compiler would
+// keep it in memory instead of registers.)
 type Elems struct {
 	ix       *Index
 	first, n uint32
 	stride   uint32
-	unsorted bool
 }
 
 // Len returns how many there are.
@@ -176,9 +205,6 @@ func (l Elems) At(i int) View {
 	at := l.first + uint32(i)*l.stride
 	return View{l.ix, l.ix.slots[at], at + 1}
 }
-
-// Sorted reports whether a map's keys ascend.
-func (l Elems) Sorted() bool { return !l.unsorted }
 
 // Packed is elements of a fixed size, one behind the other. Its methods are
 // for generated code.
@@ -207,4 +233,23 @@ func (l Packed) Bytes() []byte { return l.b }
 //go:noinline
 func panicIndex(i, n int) {
 	_ = make([]struct{}, n)[i]
+}
+
+// OptAfter reads an optional that lies off bytes behind where the slot says,
+// its slots frame slots further; get reads the value that may follow. It is
+// for generated code.
+//
+//go:noinline
+func OptAfter[T any](v View, slot, off, frame uint32, get func(View) T) (value T, ok bool) {
+	return Opt(v.After(slot, off, frame), get)
+}
+
+// Opt reads an optional at v. It is for generated code.
+//
+//go:noinline
+func Opt[T any](v View, get func(View) T) (value T, ok bool) {
+	if v.U8() == 0 {
+		return value, false
+	}
+	return get(v.In(1, 0)), true
 }

@@ -19,7 +19,7 @@ type U16List Packed
 func (l U16List) Len() int { return len(l.b) / 2 }
 
 // At returns the number with index i.
-func (l U16List) At(i int) uint16 { return binary.LittleEndian.Uint16(l.b[i*2:i*2+2]) }
+func (l U16List) At(i int) uint16 { return binary.LittleEndian.Uint16(l.b[i*2 : i*2+2]) }
 
 // Set writes the number with index i.
 func (l U16List) Set(i int, x uint16) { binary.LittleEndian.PutUint16(l.b[i*2:i*2+2], x) }
@@ -48,7 +48,7 @@ type U32List Packed
 func (l U32List) Len() int { return len(l.b) / 4 }
 
 // At returns the number with index i.
-func (l U32List) At(i int) uint32 { return binary.LittleEndian.Uint32(l.b[i*4:i*4+4]) }
+func (l U32List) At(i int) uint32 { return binary.LittleEndian.Uint32(l.b[i*4 : i*4+4]) }
 
 // Set writes the number with index i.
 func (l U32List) Set(i int, x uint32) { binary.LittleEndian.PutUint32(l.b[i*4:i*4+4], x) }
@@ -77,7 +77,7 @@ type U64List Packed
 func (l U64List) Len() int { return len(l.b) / 8 }
 
 // At returns the number with index i.
-func (l U64List) At(i int) uint64 { return binary.LittleEndian.Uint64(l.b[i*8:i*8+8]) }
+func (l U64List) At(i int) uint64 { return binary.LittleEndian.Uint64(l.b[i*8 : i*8+8]) }
 
 // Set writes the number with index i.
 func (l U64List) Set(i int, x uint64) { binary.LittleEndian.PutUint64(l.b[i*8:i*8+8], x) }
@@ -106,10 +106,10 @@ type I8List Packed
 func (l I8List) Len() int { return len(l.b) / 1 }
 
 // At returns the number with index i.
-func (l I8List) At(i int) int8 { return int8(l.b[i*1:i*1+1][0]) }
+func (l I8List) At(i int) int8 { return int8(l.b[i*1 : i*1+1][0]) }
 
 // Set writes the number with index i.
-func (l I8List) Set(i int, x int8) { l.b[i*1:i*1+1][0] = byte(x) }
+func (l I8List) Set(i int, x int8) { l.b[i*1 : i*1+1][0] = byte(x) }
 
 // All iterates over the numbers with their indices.
 func (l I8List) All() iter.Seq2[int, int8] {
@@ -135,7 +135,7 @@ type I16List Packed
 func (l I16List) Len() int { return len(l.b) / 2 }
 
 // At returns the number with index i.
-func (l I16List) At(i int) int16 { return int16(binary.LittleEndian.Uint16(l.b[i*2:i*2+2])) }
+func (l I16List) At(i int) int16 { return int16(binary.LittleEndian.Uint16(l.b[i*2 : i*2+2])) }
 
 // Set writes the number with index i.
 func (l I16List) Set(i int, x int16) { binary.LittleEndian.PutUint16(l.b[i*2:i*2+2], uint16(x)) }
@@ -164,7 +164,7 @@ type I32List Packed
 func (l I32List) Len() int { return len(l.b) / 4 }
 
 // At returns the number with index i.
-func (l I32List) At(i int) int32 { return int32(binary.LittleEndian.Uint32(l.b[i*4:i*4+4])) }
+func (l I32List) At(i int) int32 { return int32(binary.LittleEndian.Uint32(l.b[i*4 : i*4+4])) }
 
 // Set writes the number with index i.
 func (l I32List) Set(i int, x int32) { binary.LittleEndian.PutUint32(l.b[i*4:i*4+4], uint32(x)) }
@@ -193,7 +193,7 @@ type I64List Packed
 func (l I64List) Len() int { return len(l.b) / 8 }
 
 // At returns the number with index i.
-func (l I64List) At(i int) int64 { return int64(binary.LittleEndian.Uint64(l.b[i*8:i*8+8])) }
+func (l I64List) At(i int) int64 { return int64(binary.LittleEndian.Uint64(l.b[i*8 : i*8+8])) }
 
 // Set writes the number with index i.
 func (l I64List) Set(i int, x int64) { binary.LittleEndian.PutUint64(l.b[i*8:i*8+8], uint64(x)) }
@@ -222,10 +222,14 @@ type F32List Packed
 func (l F32List) Len() int { return len(l.b) / 4 }
 
 // At returns the number with index i.
-func (l F32List) At(i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(l.b[i*4:i*4+4])) }
+func (l F32List) At(i int) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(l.b[i*4 : i*4+4]))
+}
 
 // Set writes the number with index i.
-func (l F32List) Set(i int, x float32) { binary.LittleEndian.PutUint32(l.b[i*4:i*4+4], math.Float32bits(x)) }
+func (l F32List) Set(i int, x float32) {
+	binary.LittleEndian.PutUint32(l.b[i*4:i*4+4], math.Float32bits(x))
+}
 
 // All iterates over the numbers with their indices.
 func (l F32List) All() iter.Seq2[int, float32] {
@@ -251,10 +255,14 @@ type F64List Packed
 func (l F64List) Len() int { return len(l.b) / 8 }
 
 // At returns the number with index i.
-func (l F64List) At(i int) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(l.b[i*8:i*8+8])) }
+func (l F64List) At(i int) float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(l.b[i*8 : i*8+8]))
+}
 
 // Set writes the number with index i.
-func (l F64List) Set(i int, x float64) { binary.LittleEndian.PutUint64(l.b[i*8:i*8+8], math.Float64bits(x)) }
+func (l F64List) Set(i int, x float64) {
+	binary.LittleEndian.PutUint64(l.b[i*8:i*8+8], math.Float64bits(x))
+}
 
 // All iterates over the numbers with their indices.
 func (l F64List) All() iter.Seq2[int, float64] {
