@@ -27,6 +27,8 @@ type Package struct {
 	Options Options
 	Files   []*File // in the order given
 	Types   []*Type // every Go type of every file, in emission order
+
+	layouts *layout.Layouts
 }
 
 // File is one schema file as one Go file.
@@ -176,3 +178,6 @@ type Member struct {
 	Val     *Val
 	Kind    string // const of the union's kind: PersonKindCustomer
 }
+
+// Layouts are the layouts of the schema; All has run.
+func (p *Package) Layouts() *layout.Layouts { return p.layouts }
