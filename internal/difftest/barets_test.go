@@ -162,7 +162,7 @@ func TestReferenceAgainstBareTS(t *testing.T) {
 	in := make([]tsSchema, len(all))
 	want := make([][]string, len(all))
 	for i, s := range all {
-		in[i] = tsSchema{Schema: s.text, Legacy: i >= n}
+		in[i] = tsSchema{Schema: s.text, Legacy: i >= n, Cases: []tsCase{}}
 		for _, d := range s.schema.Decls {
 			if d.Type.IsVoid() {
 				continue // bare-ts makes no functions for them

@@ -19,7 +19,7 @@ type Lang struct {
 	MaxNumber         uint64
 	NoExoticFloats    bool // NaN, whose bits peers change or refuse, and infinities
 	NoNestedOptionals bool // bare-ts has one null for both levels
-	NoDataKeys        bool // bare-ts compares them by identity
+	NoDataKeys        bool // bare-ts 0.16 refuses them
 	CamelCase         bool // bare-ts 0.16 wants camelCase fields
 	Forward           bool // use before definition
 	NoAnnotations     bool // no #@max and #@pad
