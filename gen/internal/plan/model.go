@@ -73,8 +73,9 @@ type Type struct {
 	Marker    string  // the method that seals it, isPersonMember
 	InUnions  []*Type // the unions that it is a direct member of, by its own pointer
 
-	Names Names  // names derived from Go
-	views *table // the names on its view
+	names  map[Pattern]string // derived package-level names that differ from their patterns
+	views  viewNames
+	lifted []*Type // in emission order
 }
 
 // Pointer reports whether methods stand on pointers: structs and unions (and
@@ -123,13 +124,15 @@ type Val struct {
 	Max  uint64 // #@max, 0 where there is none
 
 	Layout layout.Info // Min: at least so many bytes on the wire
-	Path   string      // unique in the package, upper-case first: suffix for unexported helpers (append+Path)
+	Path   string      // suffix for unexported helpers (append+Path): unique in the package, a capital first; empty for scalars, data, and names of structs, enums and unions, which need no helpers
 
 	CanFail    bool   // encoding can be refused: str, enum, union, #@max, or a part of it
 	Comparable bool   // == is wire equality: no floats, slices, maps, pointers in it
 	Flat       bool   // an assignment is a deep copy
 	GoSize     uint64 // size in Go on a 64-bit machine, bytes; saturates
 	Big        bool   // GoSize ≥ 64 KiB: handle by pointer only (no copies through locals or parameters)
+
+	align uint64 // in Go, bytes
 }
 
 // Size is the fixed encoded size in bytes; ok is false where it varies.

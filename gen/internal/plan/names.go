@@ -1,11 +1,20 @@
 package plan
 
+import (
+	"slices"
+	"strings"
+
+	"github.com/fidelityframework/barewire-gen/schema/layout"
+	"github.com/fidelityframework/barewire-gen/schema/resolve"
+)
+
 // Pattern is a name made from another: its star stands for the Go name of a
 // type, or of a field. Every pattern that an emitter uses is listed here, so
 // that all names are settled before anything is written.
 type Pattern string
 
-// Patterns of package-level names, made from a type's name.
+// Patterns of package-level names, made from a type's name. Each is reserved
+// for the types that typePatterns says.
 const (
 	BinarySize Pattern = "*BinarySize" // const, fixed types
 	KindType   Pattern = "*Kind"       // the type of a union's kind constants
@@ -22,15 +31,16 @@ const (
 )
 
 // Patterns of method names on a struct's or union's view, made from a field's
-// or member's name.
+// Go name or a member's word.
 const (
 	Get     Pattern = "*"
 	Set     Pattern = "Set*"
+	Has     Pattern = "Has*"
+	Clear   Pattern = "Clear*"
 	Len     Pattern = "*Len"
 	All     Pattern = "*All"
 	At      Pattern = "*At"
 	Slice   Pattern = "*Slice"
-	Has     Pattern = "Has*"
 	Bytes   Pattern = "*Bytes"
 	Ref     Pattern = "*Ref"
 	Keys    Pattern = "*Keys"
@@ -39,27 +49,85 @@ const (
 	ValueOf Pattern = "*Value"
 	KeyAt   Pattern = "*KeyAt"
 	ValueAt Pattern = "*ValueAt"
-	Clear   Pattern = "Clear*"
 	Atomic  Pattern = "*Atomic"
 )
 
-// Names are the package-level names derived from one type's.
-type Names map[Pattern]string
+// viewPatterns are all of them but Get.
+var viewPatterns = []Pattern{
+	Set, Has, Clear, Len, All, At, Slice, Bytes, Ref, Keys, Find, Key, ValueOf, KeyAt, ValueAt, Atomic,
+}
+
+// typePatterns are the names that generated code derives from the type.
+func typePatterns(t *Type, views bool) []Pattern {
+	var ps []Pattern
+	class := t.Under.Layout.Class
+	if class >= layout.Fixed {
+		ps = append(ps, BinarySize)
+	}
+	if t.Kind == resolve.Union && t.Alias == nil {
+		ps = append(ps, KindType)
+	}
+	if !views || t.Kind == resolve.Enum {
+		return ps
+	}
+	ps = append(ps, View, ViewOf)
+	switch class {
+	case layout.Castable:
+		ps = append(ps, Over, SliceOver)
+	case layout.Bounded:
+		ps = append(ps, SlotSize, PutSlot, LoadSlot, SlotOf)
+	}
+	switch t.Kind {
+	case resolve.List, resolve.FixedList, resolve.Map:
+		ps = append(ps, ItemsView, EntryView)
+	}
+	return ps
+}
+
+// expand puts a name in the star's place.
+func (p Pattern) expand(name string) string {
+	i := strings.IndexByte(string(p), '*')
+	return string(p[:i]) + name + string(p[i+1:])
+}
+
+// fits reports whether the name could come from the pattern.
+func (p Pattern) fits(name string) bool {
+	i := strings.IndexByte(string(p), '*')
+	return len(name) >= len(p)-1 && strings.HasPrefix(name, string(p[:i])) && strings.HasSuffix(name, string(p[i+1:]))
+}
 
 // Name is a package-level name derived from the type's: t.Name(plan.ViewOf) is
-// CustomerViewOf. Asking for a pattern that is not listed is a bug of ours.
+// CustomerViewOf. Asking for a pattern that the type does not have is a bug of
+// ours.
 func (t *Type) Name(p Pattern) string {
-	n, ok := t.Names[p]
-	if !ok {
-		panic("plan: no name " + string(p) + " for " + t.Go)
+	if n := t.names[p]; n != "" {
+		return n
 	}
-	return n
+	if !slices.Contains(typePatterns(t, true), p) {
+		panic("plan: " + t.Go + " has no name by " + string(p))
+	}
+	return p.expand(t.Go)
 }
 
 // View is the name of a method on the view of the struct that the field stands
 // in: f.View(plan.Set) is SetUserID.
 func (f *Field) View(p Pattern) string { return f.Owner.views.method(f.Go, p) }
 
-// View is the name of a method on the union's view, made from a member's word:
-// t.MemberView(m, plan.Get).
+// MemberView is the name of a method on the union's view, made from a member's
+// word.
 func (t *Type) MemberView(m *Member, p Pattern) string { return t.views.method(m.Word, p) }
+
+// viewNames are the method names on one view that differ from their patterns.
+type viewNames map[viewName]string
+
+type viewName struct {
+	base    string
+	pattern Pattern
+}
+
+func (n viewNames) method(base string, p Pattern) string {
+	if s := n[viewName{base, p}]; s != "" {
+		return s
+	}
+	return p.expand(base)
+}
