@@ -25,7 +25,7 @@ type tsSchema struct {
 // tsCase is a message to decode and encode again, or a value to encode.
 type tsCase struct {
 	Type string `json:"type"`
-	Msg  string `json:"msg,omitempty"`
+	Msg  string `json:"msg"`
 	JS   string `json:"js,omitempty"`
 }
 
@@ -200,6 +200,51 @@ func TestReferenceAgainstBareTS(t *testing.T) {
 		}
 	}
 	t.Logf("%d messages of %d schemas", checked, len(all))
+}
+
+// TestVerdictsAgainstBareTS holds the reference's verdict on damaged messages
+// against bare-ts's, which is a strict decoder too.
+func TestVerdictsAgainstBareTS(t *testing.T) {
+	sayHow(t)
+	needBareTS(t)
+	lang := schemagen.BareTS(false)
+	lang.NoAnnotations = true // bare-ts does not read #@max
+	all := subjects(schemas(100), lang, newDialect, false)
+	in := make([]tsSchema, len(all))
+	for i, s := range all {
+		in[i] = tsSchema{Schema: s.text, Cases: []tsCase{}}
+		for _, d := range s.schema.Decls {
+			if d.Type.IsVoid() {
+				continue
+			}
+			for k := range 12 {
+				msg := schemagen.Encode(d.Type, schemagen.Values(lang, d.Type).Example(s.seed+k))
+				mutant := schemagen.Mutants(msg).Example(s.seed + k)
+				in[i].Cases = append(in[i].Cases, tsCase{Type: d.Name, Msg: hex.EncodeToString(mutant)})
+			}
+		}
+	}
+	taken, refused := 0, 0
+	for i, results := range bareTS(t, in, nil) {
+		for k, r := range results {
+			c := in[i].Cases[k]
+			d := declOf(all[i].schema, c.Type)
+			msg, _ := hex.DecodeString(c.Msg)
+			_, err := schemagen.Decode(d.Type, msg)
+			if (err == nil) != (r.Error == "") {
+				t.Errorf("%s: the reference says %v, bare-ts %q\n%s", c.Msg, err, r.Error, all[i].text)
+			}
+			if err == nil {
+				taken++
+			} else {
+				refused++
+			}
+		}
+	}
+	t.Logf("%d taken, %d refused", taken, refused)
+	if taken == 0 || refused == 0 {
+		t.Error("the mutants are all of one kind")
+	}
 }
 
 func newDialect(int) schemagen.Dialect { return schemagen.New }
