@@ -1,0 +1,145 @@
+package parser
+
+import (
+	"strings"
+
+	"github.com/fidelityframework/barewire-gen/schema/ast"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// otherNames are the words that other languages have for built-in types.
+var otherNames = map[string]string{
+	"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "sint32": "i32", "sint64": "i64",
+	"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "byte": "u8", "char": "u8",
+	"short": "i16", "ushort": "u16", "long": "i64", "ulong": "u64", "integer": "int", "number": "f64",
+	"fixed32": "u32", "fixed64": "u64", "varint": "uint", "usize": "uint", "isize": "int", "uvarint": "uint",
+	"float": "f32", "double": "f64", "float32": "f32", "float64": "f64", "single": "f32", "real": "f64",
+	"boolean": "bool", "text": "str", "utf8": "str", "bytes": "data", "blob": "data", "binary": "data", "buffer": "data",
+	"null": "void", "none": "void", "unit": "void", "nil": "void", "empty": "void",
+	"array": "list", "vec": "list", "vector": "list", "slice": "list", "seq": "list", "sequence": "list", "repeated": "list",
+	"dict": "map", "hashmap": "map", "dictionary": "map", "option": "optional", "maybe": "optional", "nullable": "optional",
+	"opt": "optional", "enumeration": "enum", "oneof": "union", "variant": "union", "record": "struct", "message": "struct",
+}
+
+// noSuchType says what to write for types that BARE does not have.
+var noSuchType = map[string]string{
+	"u128": "data[16]", "i128": "data[16]", "uint128": "data[16]", "int128": "data[16]", "uuid": "data[16]",
+	"f16": "u16", "bfloat16": "u16", "f128": "data[16]",
+	"timestamp": "i64", "time": "i64", "date": "str", "datetime": "str", "duration": "i64", "decimal": "str", "any": "data",
+}
+
+// opensWith is the bracket behind the word of a built-in type.
+var opensWith = map[string]kind{
+	"enum": '{', "union": '{', "struct": '{', "optional": '<', "list": '<', "map": '<', "data": '<',
+}
+
+// asBuiltin is the built-in type that a word stands for in another spelling, or "".
+func asBuiltin(word string) string {
+	word = strings.ToLower(word)
+	if _, ok := builtins[word]; ok {
+		return word
+	}
+	return otherNames[word]
+}
+
+// misspelled parses a type whose word is no built-in type: the one that was
+// likely meant, so that the error about the word stays the only one. A name
+// that the file declares is a name, whatever its first letter: the
+// declaration has the error.
+func (p *parser) misspelled(t token) ast.Type {
+	word := p.textOf(t)
+	if p.declares(word) {
+		p.next()
+		n := p.named.new()
+		*n = ast.Named{Span: p.at(t), Name: word}
+		return n
+	}
+	meant := asBuiltin(word)
+	if meant == "" {
+		if near := nearest(word); opensWith[near] == 0 || opensWith[near] == p.peek(1).kind {
+			meant = near
+		}
+	}
+	d := diag.Errorf(diag.UnknownBuiltin, p.at(t), "there is no built-in type `%s`", word)
+	switch instead := noSuchType[word]; {
+	case instead != "":
+		d.Helpf("`%s` can hold one", instead)
+	case meant != "":
+		d.Helpf("write `%s`", meant).Fix("write "+meant, diag.Edit{Span: p.at(t), New: meant})
+	default:
+		d.Helpf("names of types that a schema declares start with a capital letter")
+	}
+	p.error(d)
+	if b, ok := builtins[meant]; ok && noSuchType[word] == "" {
+		return p.builtin(t, b)
+	}
+	p.next()
+	if p.tok.kind == '<' || p.tok.kind == '{' || p.tok.kind == '(' && p.tok.glued {
+		p.skipGroup()
+	}
+	return &ast.Bad{Span: p.from(int(t.start))}
+}
+
+// declares reports whether a declaration of this lower-case name stands anywhere in
+// the file. The names are collected when first asked for: few files need them.
+func (p *parser) declares(name string) bool {
+	if p.declared == nil {
+		p.declared = map[string]bool{}
+		l := lexer{file: p.file, text: p.text}
+		for t := l.scan(); t.kind != tEOF; {
+			word := p.textOf(t)
+			if t = l.scan(); t.kind == tIdent && (word == "type" || word == "enum") {
+				if c := p.text[t.start]; c < 'A' || c > 'Z' {
+					p.declared[p.textOf(t)] = true
+				}
+			}
+		}
+	}
+	return p.declared[name]
+}
+
+// nearest is the built-in type that a word is a slip of the finger away from, or "".
+func nearest(word string) string {
+	best, least := "", 2
+	if len(word) < 4 {
+		least = 1 // u9 is near to everything short
+	}
+	for name := range builtins {
+		if d := distance(word, name); d < least+1 && len(name) > 2 {
+			if d < least || best == "" || d == least && name < best {
+				best, least = name, d
+			}
+		}
+	}
+	return best
+}
+
+// distance is how many letters must be changed, added, dropped or swapped with
+// their neighbour to make one word the other.
+func distance(a, b string) int {
+	if max(len(a), len(b)) > 20 || a == b {
+		return abs(len(a) - len(b))
+	}
+	var rows [3][22]int
+	before, last, row := &rows[0], &rows[1], &rows[2]
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
+
+func abs(n int) int { return max(n, -n) }
