@@ -11,10 +11,6 @@ import (
 // holds 32-bit offsets. Such a message can still be decoded.
 var ErrIndexSize = errors.New("wire: the message is 4 GiB or longer, more than an index can address; decode it instead")
 
-// ErrIndex is a fault of ours: the pass that builds an index refused a message
-// that the decoder accepts.
-var ErrIndex = errors.New("wire: the view's pass and the decoder disagree on a message (please report it)")
-
 // Index is where a message's parts lie. The functions named …ViewOf fill it in
 // one pass over the message, and views read through it. Its memory is the
 // caller's: give the same Index again and nothing is allocated once it has
@@ -29,8 +25,10 @@ var ErrIndex = errors.New("wire: the view's pass and the decoder disagree on a m
 // Many goroutines may read views of one Index; filling it is for one.
 //
 // Memory: at most three slots of 4 bytes for each byte of input, whatever the
-// lengths in it claim, and one or two more while keys of an unsorted map are
-// compared. A list of structs takes one slot for each element and one for each
+// lengths in it claim (more only for types with list<T>[n] of a T of variable
+// size inside each other: up to three more for each such list with one small
+// element), and up to 8 bytes for each byte of an unsorted map while its keys
+// are compared. A list of structs takes one slot for each element and one for each
 // field of variable size that has another behind it; a list of numbers takes
 // none. The zero value is ready for use.
 type Index struct {
@@ -51,15 +49,15 @@ type Index struct {
 // multiplication. The slot before the first element is the count.
 
 const (
-	perByte  = 3       // see Index
 	noChild  = 1       // where an empty list's elements would be: slot 0 is its count, 0
 	unsorted = 1 << 31 // in a map's slot: its keys do not ascend
 	maxSlots = 1<<31 - 1
 )
 
 // Begin makes the index ready for a message whose root type has a frame of k
-// slots, and returns where that frame is. It is for generated code.
-func (x *Index) Begin(b []byte, k int) (frame int, err error) {
+// slots and never needs more than perByte others for a byte, and returns where
+// that frame is. It is for generated code.
+func (x *Index) Begin(b []byte, k, perByte int) (frame int, err error) {
 	if uint64(len(b)) > math.MaxUint32 {
 		return 0, ErrIndexSize
 	}
@@ -71,6 +69,30 @@ func (x *Index) Begin(b []byte, k int) (frame int, err error) {
 	}
 	x.grow(1 + k)
 	return 1, nil
+}
+
+// Refused returns why the pass refused the message: what the decoder said of
+// it. If the decoder did not mind, the message needs more slots than there can
+// be, or the fault is ours. It is for generated code.
+func (x *Index) Refused(err error) error {
+	over := x.limit == maxSlots
+	x.Reset()
+	switch {
+	case err != nil:
+		return err
+	case over:
+		return ErrIndexSize
+	}
+	return Disagree(nil)
+}
+
+// Disagree returns err, or where the decoder found no fault in what a view
+// refused, an error that is a fault of ours. It is for generated code.
+func Disagree(err error) error {
+	if err != nil {
+		return err
+	}
+	return &Error{Kind: ErrInternal, Offset: -1, Detail: "a view and the decoder"}
 }
 
 // Reset lets go of the message, so that the index does not keep it in memory,

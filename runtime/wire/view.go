@@ -1,9 +1,9 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
-	"unsafe"
 )
 
 // View is one value inside an indexed message: where its bytes are and where
@@ -88,8 +88,7 @@ func (v View) Uint() uint64 {
 //
 //go:noinline
 func (v View) Int() int64 {
-	u := v.Uint()
-	return int64(u>>1) ^ -int64(u&1)
+	return UnZigZag(v.Uint())
 }
 
 // Data returns the bytes of a data without a copy: they are the message's own.
@@ -102,8 +101,7 @@ func (v View) Data() []byte { return prefixed(v.ix.buf[v.off:]) }
 //
 //go:noinline
 func (v View) Str() string {
-	b := prefixed(v.ix.buf[v.off:])
-	return unsafe.String(unsafe.SliceData(b), len(b))
+	return bytesString(prefixed(v.ix.buf[v.off:]))
 }
 
 // prefixed returns what stands behind the length at the beginning of b:
@@ -149,8 +147,7 @@ func (v View) DataAfter(slot, off uint32) []byte {
 //
 //go:noinline
 func (v View) StrAfter(slot, off uint32) string {
-	b := prefixed(v.ix.buf[v.ix.slots[v.frame+slot]+off:])
-	return unsafe.String(unsafe.SliceData(b), len(b))
+	return bytesString(prefixed(v.ix.buf[v.ix.slots[v.frame+slot]+off:]))
 }
 
 // Bytes returns the n bytes of a value of fixed size, the message's own.
@@ -158,8 +155,7 @@ func (v View) Bytes(n uint32) []byte { return v.ix.buf[v.off : v.off+n : v.off+n
 
 // FixedStr returns a data[n] as a string without a copy.
 func (v View) FixedStr(n uint32) string {
-	b := v.Bytes(n)
-	return unsafe.String(unsafe.SliceData(b), len(b))
+	return bytesString(v.Bytes(n))
 }
 
 // Packed returns the elements of a list<T>, each of size bytes.
@@ -204,6 +200,36 @@ func (l Elems) At(i int) View {
 	}
 	at := l.first + uint32(i)*l.stride
 	return View{l.ix, l.ix.slots[at], at + 1}
+}
+
+// FindKey returns the entry of a map with a key: by halving if the map's keys
+// ascend, else by looking at each. Entries have frames of stride slots; key
+// reads an entry's. It is for generated code.
+func FindKey[K cmp.Ordered](m View, stride uint32, want K, key func(View) K) (entry View, ok bool) {
+	e := m.Elems(stride)
+	if !m.Sorted() {
+		for i := range e.Len() {
+			if u := e.At(i); key(u) == want {
+				return u, true
+			}
+		}
+		return View{}, false
+	}
+	low, high := 0, e.Len()
+	for low < high {
+		mid := int(uint(low+high) / 2)
+		if key(e.At(mid)) < want {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	if low < e.Len() {
+		if u := e.At(low); key(u) == want {
+			return u, true
+		}
+	}
+	return View{}, false
 }
 
 // Packed is elements of a fixed size, one behind the other. Its methods are
@@ -252,4 +278,36 @@ func Opt[T any](v View, get func(View) T) (value T, ok bool) {
 		return value, false
 	}
 	return get(v.In(1, 0)), true
+}
+
+// MakeOptional makes one value of what Opt returns. It is for generated code.
+func MakeOptional[T any](value T, ok bool) Optional[T] { return Optional[T]{value, ok} }
+
+// BoolByte is a bool's encoding. It is for generated code.
+func BoolByte(x bool) byte {
+	if x {
+		return 1
+	}
+	return 0
+}
+
+// Zero clears bytes and returns them. It is for generated code.
+func Zero(b []byte) []byte {
+	clear(b)
+	return b
+}
+
+// PutVarint overwrites b with a uint if its encoding has exactly b's size, and
+// leaves it alone otherwise. It is for generated code.
+func PutVarint(b []byte, x uint64) {
+	if SizeUint(x) == len(b) {
+		PutUint(b, 0, x)
+	}
+}
+
+// FixedVarint reads a uint that fills b: 0 if there is none any more. It is for
+// generated code.
+func FixedVarint(b []byte) uint64 {
+	u, _ := binary.Uvarint(b)
+	return u
 }

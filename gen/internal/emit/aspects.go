@@ -11,7 +11,8 @@ import (
 // share and nobody changes, and notes of its own that save work but never
 // change what is written. Each worker has one, so it needs no locks.
 type emitter struct {
-	pkg *plan.Package
+	pkg    *plan.Package
+	shapes *shapes // of views; nil until the first
 }
 
 func newEmitter(p *plan.Package) *emitter { return &emitter{pkg: p} }
@@ -27,7 +28,11 @@ var aspects = []aspect{
 }
 
 // viewAspects follow where views are wanted.
-var viewAspects = []aspect{}
+var viewAspects = []aspect{
+	views,
+	casts,
+	slots,
+}
 
 // declare writes the Go type itself.
 func declare(e *emitter, g *gocode.Code, t *plan.Type) {}

@@ -1,71 +1,113 @@
 package emit
 
 import (
-	"github.com/fidelityframework/barewire-gen/schema/layout"
+	"github.com/fidelityframework/barewire-gen/gen/internal/plan"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
 
 // shapes answers what indexed views need to know of a type: how many slots its
 // frame has (K in the runtime's words) and where a struct's fields are. The
 // emitted pass writes the slots, the emitted accessors read them, and both ask
-// here, so they cannot disagree.
+// here, so they cannot disagree. It remembers what it has found and is for one
+// worker.
 type shapes struct {
-	layouts *layout.Layouts
-	slots   map[*resolve.Type]int
-	structs map[*resolve.Type][]place
+	types map[*plan.Type]*shape
 }
 
-// place is where a part of a struct lies: off bytes behind the end that the
+// shape is what is known of one struct or union.
+type shape struct {
+	frame   int     // K
+	widest  int     // of a union's members: the greatest frame
+	places  []place // of a struct's fields
+	grows   bool    // see shapes.grows
+	perByte int     // see shapes.perByte
+	checks  bool    // see shapes.checks
+}
+
+// place is where a field of a struct lies: off bytes behind the end that the
 // frame's slot holds, or behind the struct's beginning where slot is negative.
 // Its own slots begin frame slots behind the struct's.
 type place struct {
 	slot, off, frame int
-	// end is the slot that takes where the part ends, or -1.
-	end int
+	end              int // the slot that takes where the field ends, or -1
 }
 
-func newShapes(l *layout.Layouts) *shapes {
-	return &shapes{layouts: l, slots: map[*resolve.Type]int{}, structs: map[*resolve.Type][]place{}}
+func newShapes() *shapes { return &shapes{types: map[*plan.Type]*shape{}} }
+
+// of returns the shape of a struct or union.
+func (s *shapes) of(t *plan.Type) *shape {
+	t = bare(t)
+	sh := s.types[t]
+	if sh != nil {
+		return sh
+	}
+	sh = &shape{perByte: 3}
+	parts := parts(t)
+	fixed := t.Layout().IsFixed()
+	for _, v := range parts {
+		sh.widest = max(sh.widest, s.frame(v))
+		sh.perByte = max(sh.perByte, s.perByte(v))
+		sh.grows = sh.grows || s.grows(v)
+		sh.checks = sh.checks || s.checks(v)
+	}
+	if t.Kind == resolve.Struct {
+		sh.frame = s.layStruct(t, sh)
+	} else {
+		sh.frame = min(1, sh.widest)
+		sh.grows = sh.grows || sh.widest > 1
+		sh.checks = true
+	}
+	if fixed {
+		sh.frame, sh.grows = 0, false
+	}
+	s.types[t] = sh
+	return sh
 }
 
-// fixed returns a type's size, and whether it always has that size.
-func (s *shapes) fixed(t *resolve.Type) (size int, ok bool) {
-	in := s.layouts.Of(t)
-	return int(in.Max), in.IsFixed()
+// parts are the fields of a struct or the members of a union.
+func parts(t *plan.Type) []*plan.Val {
+	var out []*plan.Val
+	for _, f := range t.Fields {
+		out = append(out, f.Val)
+	}
+	for _, m := range t.Members {
+		out = append(out, m.Val)
+	}
+	return out
 }
+
+// bare returns the type behind aliases.
+func bare(t *plan.Type) *plan.Type {
+	for t.Alias != nil {
+		t = t.Alias
+	}
+	return t
+}
+
+// fixedSize returns a value's size, and whether it always has that size.
+func fixedSize(v *plan.Val) (size int, ok bool) {
+	n, ok := v.Size()
+	return int(n), ok
+}
+
+func isFixed(v *plan.Val) bool { return v.Layout.IsFixed() }
 
 // least returns the smallest encoding in bytes, at least 1.
-func (s *shapes) least(t *resolve.Type) int { return max(1, int(s.layouts.Of(t).Min)) }
+func least(v *plan.Val) int { return max(1, int(v.Layout.Min)) }
 
-// frame returns K(t), the number of slots that a value of the type has in the
-// frame of what holds it.
-func (s *shapes) frame(t *resolve.Type) int {
-	t = t.Resolve()
-	if k, ok := s.slots[t]; ok {
-		return k
+// frame returns K, the number of slots that a value has in the frame of what
+// holds it.
+func (s *shapes) frame(v *plan.Val) int {
+	if isFixed(v) {
+		return 0
 	}
-	k := 0
-	if _, fixed := s.fixed(t); !fixed {
-		k = s.count(t)
-	}
-	s.slots[t] = k
-	return k
-}
-
-func (s *shapes) count(t *resolve.Type) int {
-	switch t.Kind {
-	case resolve.Struct:
-		return s.place(t)
+	switch v.Kind {
+	case resolve.Struct, resolve.Union:
+		return s.of(v.Type).frame
 	case resolve.Optional:
-		return min(1, s.frame(t.Elem))
-	case resolve.Union:
-		k := 0
-		for _, m := range t.Members {
-			k = max(k, s.frame(m.Type))
-		}
-		return min(1, k)
+		return min(1, s.frame(v.Elem))
 	case resolve.List:
-		if _, fixed := s.fixed(t.Elem); fixed {
+		if isFixed(v.Elem) {
 			return 0
 		}
 		return 1
@@ -77,45 +119,37 @@ func (s *shapes) count(t *resolve.Type) int {
 
 // far reports whether what an optional or a union holds has its slots
 // elsewhere: more than one slot would be wasted on each that is absent, and a
-// message of absent values would need much more index than bytes.
-func (s *shapes) far(t *resolve.Type) bool {
-	t = t.Resolve()
-	if t.Kind == resolve.Optional {
-		return s.frame(t.Elem) > 1
+// message of absent values would need much more index than it has bytes.
+func (s *shapes) far(v *plan.Val) bool {
+	if v.Kind == resolve.Optional {
+		return s.frame(v.Elem) > 1
 	}
-	for _, m := range t.Members {
-		if s.frame(m.Type) > 1 {
-			return true
-		}
-	}
-	return false
+	return s.of(v.Type).widest > 1
 }
 
 // stride is the number of slots from one element of a list to the next.
-func (s *shapes) stride(elem *resolve.Type) int { return 1 + s.frame(elem) }
+func (s *shapes) stride(elem *plan.Val) int { return 1 + s.frame(elem) }
 
 // mapStride is the number of slots from one entry of a map to the next, and
 // whether the first behind the offset holds where the key ends.
-func (s *shapes) mapStride(t *resolve.Type) (stride int, keyEnd bool) {
-	stride = 1 + s.frame(t.Elem)
-	if _, fixed := s.fixed(t.Key); !fixed {
-		return stride + 1, true
+func (s *shapes) mapStride(v *plan.Val) (stride int, keyEnd bool) {
+	stride = 1 + s.frame(v.Elem)
+	if isFixed(v.Key) {
+		return stride, false
 	}
-	return stride, false
+	return stride + 1, true
 }
 
-// place finds the places of a struct's fields and returns the frame's size:
-// first the ends of the fields of variable size, then the fields' own slots.
-func (s *shapes) place(t *resolve.Type) int {
-	if p, ok := s.structs[t]; ok && p != nil {
-		return s.slots[t]
-	}
+// layStruct finds the places of a struct's fields and returns the frame's size:
+// first the ends of the fields of variable size that have another behind them,
+// then the fields' own slots.
+func (s *shapes) layStruct(t *plan.Type, sh *shape) int {
 	places := make([]place, len(t.Fields))
 	at := place{slot: -1, end: -1}
 	ends := 0
 	for i, f := range t.Fields {
 		places[i] = at
-		if size, fixed := s.fixed(f.Type); fixed {
+		if size, ok := fixedSize(f.Val); ok {
 			at.off += size
 			continue
 		}
@@ -128,49 +162,89 @@ func (s *shapes) place(t *resolve.Type) int {
 	k := ends
 	for i, f := range t.Fields {
 		places[i].frame = k
-		k += s.frame(f.Type)
+		k += s.frame(f.Val)
 	}
-	s.structs[t] = places
+	sh.places = places
 	return k
-}
-
-// fields returns the places of a struct's fields.
-func (s *shapes) fields(t *resolve.Type) []place {
-	t = t.Resolve()
-	s.frame(t)
-	return s.structs[t]
 }
 
 // grows reports whether the pass over a value takes slots beside its frame, so
 // that the frame may move meanwhile.
-func (s *shapes) grows(t *resolve.Type) bool {
-	t = t.Resolve()
-	if _, fixed := s.fixed(t); fixed {
+func (s *shapes) grows(v *plan.Val) bool {
+	if isFixed(v) {
 		return false
 	}
-	switch t.Kind {
-	case resolve.Struct:
-		for _, f := range t.Fields {
-			if s.grows(f.Type) {
-				return true
-			}
-		}
+	switch v.Kind {
+	case resolve.Struct, resolve.Union:
+		return s.of(v.Type).grows
 	case resolve.Optional:
-		return s.far(t) || s.grows(t.Elem)
-	case resolve.Union:
-		if s.far(t) {
-			return true
-		}
-		for _, m := range t.Members {
-			if s.grows(m.Type) {
-				return true
-			}
-		}
+		return s.far(v) || s.grows(v.Elem)
 	case resolve.List:
-		_, fixed := s.fixed(t.Elem)
-		return !fixed
+		return !isFixed(v.Elem)
 	case resolve.FixedList, resolve.Map:
 		return true
 	}
 	return false
+}
+
+// perByte returns how many slots a value can need for each of its bytes, with
+// the slot that says where it begins: 3, of which a list of a list of one needs
+// all. A list<T>[n] has no byte of its own for its three.
+func (s *shapes) perByte(v *plan.Val) int {
+	if isFixed(v) {
+		return 3
+	}
+	switch v.Kind {
+	case resolve.Struct, resolve.Union:
+		return s.of(v.Type).perByte
+	case resolve.Optional, resolve.List, resolve.Map:
+		return s.perByte(v.Elem)
+	case resolve.FixedList:
+		bytes := int(v.Len) * least(v.Elem)
+		return s.perByte(v.Elem) + (3+bytes-1)/bytes
+	}
+	return 3
+}
+
+// checks reports whether some bytes of the right length are no valid value, of
+// a type of fixed size.
+func (s *shapes) checks(v *plan.Val) bool {
+	switch v.Kind {
+	case resolve.Bool, resolve.Enum, resolve.Union:
+		return true
+	case resolve.Struct:
+		return s.of(v.Type).checks
+	case resolve.FixedList:
+		return s.checks(v.Elem)
+	}
+	return false
+}
+
+// typeFrame is frame of a type, typeGrows grows.
+func (s *shapes) typeFrame(t *plan.Type) int {
+	if t.Kind == resolve.Struct || t.Kind == resolve.Union {
+		return s.of(t).frame
+	}
+	return s.frame(t.Under)
+}
+
+func (s *shapes) typeGrows(t *plan.Type) bool {
+	if t.Kind == resolve.Struct || t.Kind == resolve.Union {
+		return s.of(t).grows
+	}
+	return s.grows(t.Under)
+}
+
+func (s *shapes) typePerByte(t *plan.Type) int {
+	if t.Kind == resolve.Struct || t.Kind == resolve.Union {
+		return s.of(t).perByte
+	}
+	return s.perByte(t.Under)
+}
+
+func (s *shapes) typeChecks(t *plan.Type) bool {
+	if t.Kind == resolve.Struct || t.Kind == resolve.Union {
+		return s.of(t).checks
+	}
+	return s.checks(t.Under)
 }

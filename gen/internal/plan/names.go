@@ -25,9 +25,8 @@ const (
 	SlotSize   Pattern = "*SlotSize"
 	PutSlot    Pattern = "Put*Slot"
 	LoadSlot   Pattern = "Load*Slot"
-	SlotOf     Pattern = "*SlotOf"
-	ItemsView  Pattern = "*Items" // a view of a list or map of them
-	EntryView  Pattern = "*Entry" // a view of one entry of a map
+	SlotViewOf Pattern = "*SlotViewOf"
+	CheckSlot  Pattern = "Validate*Slot"
 )
 
 // Patterns of method names on a struct's or union's view, made from a field's
@@ -35,6 +34,7 @@ const (
 const (
 	Get     Pattern = "*"
 	Set     Pattern = "Set*"
+	As      Pattern = "As*" // a union's member
 	Has     Pattern = "Has*"
 	Clear   Pattern = "Clear*"
 	Len     Pattern = "*Len"
@@ -54,7 +54,7 @@ const (
 
 // viewPatterns are all of them but Get.
 var viewPatterns = []Pattern{
-	Set, Has, Clear, Len, All, At, Slice, Bytes, Ref, Keys, Find, Key, ValueOf, KeyAt, ValueAt, Atomic,
+	Set, As, Has, Clear, Len, All, At, Slice, Bytes, Ref, Keys, Find, Key, ValueOf, KeyAt, ValueAt, Atomic,
 }
 
 // typePatterns are the names that generated code derives from the type.
@@ -75,11 +75,7 @@ func typePatterns(t *Type, views bool) []Pattern {
 	case layout.Castable:
 		ps = append(ps, Over, SliceOver)
 	case layout.Bounded:
-		ps = append(ps, SlotSize, PutSlot, LoadSlot, SlotOf)
-	}
-	switch t.Kind {
-	case resolve.List, resolve.FixedList, resolve.Map:
-		ps = append(ps, ItemsView, EntryView)
+		ps = append(ps, SlotSize, PutSlot, LoadSlot, SlotViewOf, CheckSlot)
 	}
 	return ps
 }
