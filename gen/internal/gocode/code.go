@@ -37,7 +37,7 @@ type Code struct {
 //		body
 //	}
 func (g *Code) Func(doc, sig string, body func(b *Body)) {
-	g.block(doc, "func "+sig, body)
+	g.add(doc, jen.Func().Add(split(sig)...).Block(g.body(sig, body)...))
 }
 
 // Struct adds a struct type; body writes the fields.
@@ -47,19 +47,23 @@ func (g *Code) Func(doc, sig string, body func(b *Body)) {
 //		body
 //	}
 func (g *Code) Struct(doc, name string, body func(b *Body)) {
-	g.block(doc, "type "+name+" struct", body)
+	g.add(doc, jen.Type().Id(name).Struct(g.body(name, body)...))
 }
 
 // Interface adds an interface type; body writes the methods.
 func (g *Code) Interface(doc, name string, body func(b *Body)) {
-	g.block(doc, "type "+name+" interface", body)
+	g.add(doc, jen.Type().Id(name).Interface(g.body(name, body)...))
 }
 
 // Const adds a group of constants; body writes `Name Type = value` lines.
-func (g *Code) Const(doc string, body func(b *Body)) { g.group(doc, "const", body) }
+func (g *Code) Const(doc string, body func(b *Body)) {
+	g.add(doc, jen.Const().Defs(g.body("const", body)...))
+}
 
 // Var adds a group of variables.
-func (g *Code) Var(doc string, body func(b *Body)) { g.group(doc, "var", body) }
+func (g *Code) Var(doc string, body func(b *Body)) {
+	g.add(doc, jen.Var().Defs(g.body("var", body)...))
+}
 
 // Line adds a declaration in one piece: `type Name string`, `const _ = wire.X`.
 // It may have several lines.
@@ -67,32 +71,26 @@ func (g *Code) Line(doc, format string, args ...any) {
 	g.add(doc, jen.Add(split(sprintf(format, args))...))
 }
 
-func (g *Code) block(doc, head string, body func(b *Body)) {
+// body is what stands between the braces of the declaration that head names:
+// one statement of few nodes, or nothing.
+func (g *Code) body(head string, write func(b *Body)) []jen.Code {
 	var b Body
-	body(&b)
+	write(&b)
 	if b.depth != 0 && g.err == nil {
 		g.err = fmt.Errorf("blocks are not balanced in %s", head)
 	}
-	s := jen.Add(split(head)...)
-	if len(b.text) == 0 {
-		s.Op("{}")
-	} else {
-		s.Op("{\n").Add(split(string(b.text))...).Op("}")
+	if b.Empty() {
+		return nil
 	}
-	g.add(doc, s)
+	return []jen.Code{jen.Add(split(string(b.text[:len(b.text)-1]))...)}
 }
 
-func (g *Code) group(doc, word string, body func(b *Body)) {
-	var b Body
-	body(&b)
-	g.add(doc, jen.Id(word).Op("(\n").Add(split(string(b.text))...).Op(")"))
-}
-
+// add puts a declaration behind the others, an empty line between.
 func (g *Code) add(doc string, s *jen.Statement) {
 	if doc != "" {
-		s = jen.Op(Comment(doc)).Add(s)
+		doc = Comment(doc)
 	}
-	g.decls = append(g.decls, s)
+	g.decls = append(g.decls, jen.Op("\n"+doc).Add(s))
 }
 
 // Comment is text as Go comment lines, each with its newline.
