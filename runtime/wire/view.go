@@ -237,7 +237,7 @@ func FindKey[K cmp.Ordered](m View, stride uint32, want K, key func(View) K) (en
 type Packed struct{ b []byte }
 
 // PackedOf returns the elements that b holds.
-func PackedOf(b []byte) Packed { return Packed{b} }
+func PackedOf(b []byte) Packed { return Packed{b[:len(b):len(b)]} }
 
 // Len returns how many elements of size bytes there are.
 func (l Packed) Len(size int) int { return len(l.b) / size }

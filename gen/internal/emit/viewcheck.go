@@ -152,15 +152,18 @@ func loadInt(size int, at spot) string {
 func validFunc(t *plan.Type) string { return "valid" + bare(t).Go }
 func indexFunc(t *plan.Type) string { return "index" + bare(t).Go }
 
-// valid writes the function that checks the bytes of a struct or union.
+// valid writes the function that checks the bytes of a type of fixed size.
 func (s *shapes) valid(g *gocode.Code, t *plan.Type) {
 	size := int(t.Layout().Min)
 	g.Func("", fmt.Sprintf("%s(p *[%d]byte) bool", validFunc(t), size), func(b *gocode.Body) {
 		c := &checker{shapes: s, b: b, fail: "return false"}
 		at := spot{arr: "p"}
-		if t.Kind == resolve.Union {
+		switch t.Kind {
+		case resolve.Union:
 			c.union(t, at)
 			return
+		case resolve.FixedList:
+			c.value(t.Under, at)
 		}
 		for _, f := range t.Fields {
 			n, _ := fixedSize(f.Val)

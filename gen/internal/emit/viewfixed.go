@@ -14,6 +14,8 @@ func (e *viewer) fixedType(t *plan.Type) {
 	if t.Kind == resolve.FixedList {
 		e.listView(t.Under, name, fmt.Sprintf("%s reads and writes a %s in place, over its %d bytes.", name, t.Go, size))
 		e.fixedViewOf(t, name, fmt.Sprintf("%s(wire.PackedOf(b[:%d:%d]))", name, size, size))
+		e.whole(t, name, "wire.Packed(v).Bytes()")
+		e.validFunc(t)
 		return
 	}
 	doc := fmt.Sprintf("%s reads and writes a %s in place, over its %d bytes, which must\nstay where they are. Getters do not validate: Validate does. The zero value\nis a view of nothing; its accessors panic.", name, t.Go, size)
@@ -21,7 +23,10 @@ func (e *viewer) fixedType(t *plan.Type) {
 	if t.Named {
 		e.fixedViewOf(t, name, fmt.Sprintf("%s{(*[%d]byte)(b)}", name, size))
 	}
-	e.whole(t, name)
+	e.g.Func("Bytes returns the view's bytes, which are a message.", fmt.Sprintf("(v %s) Bytes() []byte", name), func(b *gocode.Body) {
+		b.P("return v.p[:]")
+	})
+	e.whole(t, name, "v.p[:]")
 	if t.Kind == resolve.Union {
 		e.fixedUnion(t, name)
 	} else {
@@ -34,6 +39,10 @@ func (e *viewer) fixedType(t *plan.Type) {
 			at = at.add(n)
 		}
 	}
+	e.validFunc(t)
+}
+
+func (e *viewer) validFunc(t *plan.Type) {
 	if e.s.typeChecks(t) {
 		e.s.valid(e.g, t)
 	}
@@ -58,12 +67,9 @@ func (e *viewer) fixedViewOf(t *plan.Type, name, made string) {
 	})
 }
 
-// whole writes the methods for all the bytes of a view: Bytes and Validate,
-// and for a type that the schema names, Load and Store.
-func (e *viewer) whole(t *plan.Type, name string) {
-	e.g.Func("Bytes returns the view's bytes, which are a message.", fmt.Sprintf("(v %s) Bytes() []byte", name), func(b *gocode.Body) {
-		b.P("return v.p[:]")
-	})
+// whole writes the methods for all the bytes of a view of a type that the
+// schema names: Validate, Load and Store.
+func (e *viewer) whole(t *plan.Type, name, bytes string) {
 	if !t.Named {
 		return
 	}
@@ -73,17 +79,17 @@ func (e *viewer) whole(t *plan.Type, name string) {
 	}
 	e.g.Func(doc, fmt.Sprintf("(v %s) Validate() error", name), func(b *gocode.Body) {
 		if e.s.typeChecks(t) {
-			b.Block("if !%s(v.p)", validFunc(t))
-			b.P("return wire.Disagree(new(%s).UnmarshalBinary(v.p[:]))", t.Go)
+			b.Block("if !%s((*[%d]byte)(%s))", validFunc(t), t.Layout().Min, bytes)
+			b.P("return wire.Disagree(new(%s).UnmarshalBinary(%s))", t.Go, bytes)
 			b.End()
 		}
 		b.P("return nil")
 	})
 	e.g.Func("Load decodes the bytes into x.", fmt.Sprintf("(v %s) Load(x *%s) error", name, t.Go), func(b *gocode.Body) {
-		b.P("return x.UnmarshalBinary(v.p[:])")
+		b.P("return x.UnmarshalBinary(%s)", bytes)
 	})
 	e.g.Func("Store encodes x over the bytes. After an error they are partly written.", fmt.Sprintf("(v %s) Store(x *%s) error", name, t.Go), func(b *gocode.Body) {
-		b.P("_, err := x.AppendBinary(v.p[:0])")
+		b.P("_, err := x.AppendBinary(%s[:0])", bytes)
 		b.P("return err")
 	})
 }
@@ -111,7 +117,7 @@ func (e *viewer) fixedField(f *plan.Field, name string, at spot) {
 func (e *viewer) fixedItems(f *plan.Field, name string, at spot) {
 	elem := f.Val.Elem
 	size, _ := fixedSize(elem)
-	all := at.bytes(int(f.Val.Layout.Min))
+	all := at.own(int(f.Val.Layout.Min)) // an index out of range must not reach the next field
 	item := spot{arr: all, base: times("i", size)}
 	get, length := f.View(plan.Get), f.View(plan.Len)
 	e.g.Func(get+" reads the element of "+f.Schema+" with index i. It panics as an array does if\nthere is none.", fmt.Sprintf("(v %s) %s(i int) %s", name, get, e.viewGo(elem)), func(b *gocode.Body) {
