@@ -1,0 +1,183 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+const (
+	tabStop  = 4   // a tab goes to the next multiple of this
+	maxWidth = 100 // columns of a source line that are shown
+	lead     = 30  // columns shown before the place, where a line is cut
+	reach    = 4 * maxWidth
+)
+
+// cell is one thing that takes room on a line of the terminal: a character with
+// its combining marks, a tab, or an escape for what would not show.
+type cell struct {
+	at    int // byte offset in the line
+	text  string
+	width int // columns
+}
+
+// row is a line of source as it is shown: cells, and what the window cut off.
+type row struct {
+	cells        []cell
+	end          int // byte offset behind the last cell
+	before, more bool
+}
+
+// rowOf lays a line out around a byte offset of interest. Only the bytes near
+// it are looked at, since a line may be as long as a file.
+func rowOf(line []byte, at int) row {
+	lo, hi := max(0, at-reach), min(len(line), at+reach)
+	for lo > 0 && !utf8.RuneStart(line[lo]) {
+		lo--
+	}
+	for hi < len(line) && !utf8.RuneStart(line[hi]) {
+		hi++
+	}
+	r := row{cells: cellsOf(line[lo:hi], lo), end: hi, before: lo > 0, more: hi < len(line)}
+	r.window(at)
+	return r
+}
+
+func cellsOf(line []byte, base int) []cell {
+	var cells []cell
+	column, state := 0, -1
+	for at := base; len(line) > 0; {
+		var cluster []byte
+		var width int
+		cluster, line, width, state = uniseg.FirstGraphemeCluster(line, state)
+		text := string(cluster)
+		switch {
+		case text == "\t":
+			width = tabStop - column%tabStop
+			text = strings.Repeat(" ", width)
+		case !shows(text):
+			text = visible(text)
+			width = uniseg.StringWidth(text)
+		}
+		cells = append(cells, cell{at, text, width})
+		column += width
+		at += len(cluster)
+	}
+	return cells
+}
+
+// window drops cells so that at most maxWidth columns are left, the place at
+// a given byte offset among them.
+func (r *row) window(at int) {
+	total, to := 0, 0
+	for _, c := range r.cells {
+		if c.at < at {
+			to += c.width
+		}
+		total += c.width
+	}
+	if total <= maxWidth && !r.before && !r.more {
+		return
+	}
+	from := max(0, to-lead)
+	if from == to-lead && total-from < maxWidth && !r.more {
+		from = max(0, total-maxWidth)
+	}
+	column, first, last := 0, len(r.cells), len(r.cells)
+	for i, c := range r.cells {
+		if column >= from {
+			first = min(first, i)
+		}
+		if column+c.width > from+maxWidth {
+			last = i
+			break
+		}
+		column += c.width
+	}
+	if last < len(r.cells) {
+		r.end, r.more = r.cells[last].at, true
+	}
+	r.before = r.before || first > 0
+	r.cells = r.cells[first:last]
+}
+
+// column is where a byte offset stands in the row as String writes it.
+func (r *row) column(at int) int {
+	column := 0
+	if r.before {
+		column = len(cutMark)
+	}
+	for i, c := range r.cells {
+		next := r.end
+		if i+1 < len(r.cells) {
+			next = r.cells[i+1].at
+		}
+		if at < next {
+			return column
+		}
+		column += c.width
+	}
+	return column
+}
+
+// cutMark stands where a long line was cut.
+const cutMark = "..."
+
+func (r *row) String() string {
+	var b strings.Builder
+	if r.before {
+		b.WriteString(cutMark)
+	}
+	for _, c := range r.cells {
+		b.WriteString(c.text)
+	}
+	if r.more {
+		b.WriteString(cutMark)
+	}
+	return b.String()
+}
+
+// shows reports whether a terminal shows the text as it is: no control
+// characters, nothing that turns the direction of writing, valid UTF-8.
+func shows(s string) bool {
+	for i, r := range s {
+		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			return false
+		}
+		if unicode.IsControl(r) || turnsDirection(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// turnsDirection reports whether a character changes the order in which a
+// terminal shows its neighbours, so that what is read is not what is there.
+func turnsDirection(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0xfeff
+}
+
+// visible writes escapes for what shows would not pass, so that no file name
+// and no source text can steer the terminal.
+func visible(s string) string {
+	if shows(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r < 0x80 && unicode.IsControl(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case unicode.IsControl(r) || turnsDirection(r):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
