@@ -44,7 +44,13 @@ func Make(ns *resolve.Namespace, layouts *layout.Layouts, opts Options) (*Packag
 	for _, t := range m.pkg.Types {
 		m.derive(t)
 	}
-	m.unknownRenames()
+	for _, t := range m.pkg.Types {
+		m.listViews(t)
+	}
+	for old := range m.rename {
+		m.pkg.Renamed = append(m.pkg.Renamed, old)
+	}
+	sort.Strings(m.pkg.Renamed)
 	return m.pkg, m.diags
 }
 
@@ -122,18 +128,21 @@ func (m *maker) given(annotated, schemaPath string, at source.Span) string {
 	return ""
 }
 
-func (m *maker) unknownRenames() {
+// UnknownRenames reports the renames that no namespace could use.
+func UnknownRenames(renames map[string]string, used map[string]bool) diag.List {
 	var unknown []string
-	for old := range m.pkg.Options.Rename {
-		if !m.rename[old] {
+	for old := range renames {
+		if !used[old] {
 			unknown = append(unknown, old)
 		}
 	}
 	sort.Strings(unknown)
+	var found diag.List
 	for _, old := range unknown {
-		m.report(diag.Errorf(diag.UnknownRename, source.Span{}, "--rename %s=%s: the schema has no `%s`", old, m.pkg.Options.Rename[old], old).
+		found = append(found, diag.Errorf(diag.UnknownRename, source.Span{}, "--rename %s=%s: the schema has no `%s`", old, renames[old], old).
 			Helpf("write `Type`, `Type.field`, or the Go name of a type that the schema does not name"))
 	}
+	return found
 }
 
 // derive settles the package-level names that generated code derives.

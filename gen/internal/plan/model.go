@@ -28,6 +28,8 @@ type Package struct {
 	Files   []*File // in the order given
 	Types   []*Type // every Go type of every file, in emission order
 
+	Renamed []string // the renames of Options that were used, sorted
+
 	layouts *layout.Layouts
 }
 
@@ -125,6 +127,8 @@ type Val struct {
 
 	Layout layout.Info // Min: at least so many bytes on the wire
 	Path   string      // suffix for unexported helpers (append+Path): unique in the package, a capital first; empty for scalars, data, and names of structs, enums and unions, which need no helpers
+
+	View string // the name of the view type of a List, FixedList or Map without a Type of its own
 
 	CanFail    bool   // encoding can be refused: str, enum, union, #@max, or a part of it
 	Comparable bool   // == is wire equality: no floats, slices, maps, pointers in it

@@ -127,3 +127,34 @@ func (n viewNames) method(base string, p Pattern) string {
 	}
 	return p.expand(base)
 }
+
+// listViews settles the names of the views of lists and maps that stand in a
+// type without a name of their own: its view type is called by their path.
+func (m *maker) listViews(t *Type) {
+	if m.pkg.Options.NoViews || t.Alias != nil {
+		return
+	}
+	me := owner{"generated code for `" + t.Schema + "`", t.At}
+	var walk func(v *Val, own bool)
+	walk = func(v *Val, own bool) {
+		if v == nil || v.Type != nil {
+			return
+		}
+		switch v.Kind {
+		case resolve.List, resolve.FixedList, resolve.Map:
+			if !own {
+				v.View = m.derived(v.Path+"View", me)
+			}
+			walk(v.Elem, false)
+		case resolve.Optional:
+			walk(v.Elem, false)
+		}
+	}
+	for _, f := range t.Fields {
+		walk(f.Val, false)
+	}
+	for _, u := range t.Members {
+		walk(u.Val, false)
+	}
+	walk(t.Under, true)
+}
