@@ -53,7 +53,7 @@ func (p *program) add(t *testing.T, pkg string, files map[string]string, opts ge
 		p.m.Write(pkg+"/"+name, src)
 		found.read(t, name, src)
 	}
-	p.imports = append(p.imports, fmt.Sprintf("%s %q", pkg, scratch.Path+"/"+pkg))
+	p.imports = append(p.imports, importOf(pkg))
 	for _, typ := range found.messages {
 		peerExpr := "nil"
 		if peer != nil {
@@ -162,3 +162,6 @@ func run(t *testing.T, bin string, wrap []string, cases []runner.Case, context f
 		t.Fatalf("%s ended before its time: %v\n%.4000s", filepath.Base(bin), err, stderr.String())
 	}
 }
+
+// importOf is the import spec of a package of the scratch module.
+func importOf(pkg string) string { return fmt.Sprintf("%s %q", pkg, scratch.Path+"/"+pkg) }

@@ -243,3 +243,6 @@ func (c Case) long(t *Type) error {
 	}
 	return c.same(m)
 }
+
+// newReader gives a reader with a limit that no message here comes near.
+func newReader(r io.Reader) *wire.Reader { return wire.NewReader(r, 1<<24) }

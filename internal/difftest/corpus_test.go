@@ -1,0 +1,151 @@
+//go:build later
+
+package difftest
+
+import (
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fidelityframework/barewire-gen/gen"
+	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
+	"github.com/fidelityframework/barewire-gen/internal/schemagen"
+	"github.com/fidelityframework/barewire-gen/internal/scratch"
+	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+// corpusFile is a schema of the corpus in this repository.
+func corpusFile(t *testing.T, elem ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(append([]string{scratch.Root(t), "testdata", "corpus"}, elem...)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// corpusDirs are the folders whose schemas must compile, with how many files
+// each has, so that none gets lost.
+var corpusDirs = []struct {
+	name  string
+	files int
+}{
+	{"real", 37}, {"examples", 11}, {"spec", 1}, {"valid", 46}, {"implementations", 17},
+}
+
+// corpusRefused are the entries that we refuse, and rightly: by folder and a
+// part of the name, the code and the reason.
+var corpusRefused = map[string]string{}
+
+// entry is one schema of the corpus.
+type entry struct {
+	dir, name, text, pkg string
+}
+
+func corpusEntries(t *testing.T) (list []entry) {
+	t.Helper()
+	for _, dir := range corpusDirs {
+		files, err := filepath.Glob(filepath.Join(scratch.Root(t), "testdata", "corpus", dir.name, "*.bare"))
+		if err != nil || len(files) != dir.files {
+			t.Fatalf("%s has %d schemas, want %d (%v)", dir.name, len(files), dir.files, err)
+		}
+		for _, f := range files {
+			name := filepath.Base(f)
+			list = append(list, entry{dir.name, name, corpusFile(t, dir.name, name), fmt.Sprintf("c%d", len(list))})
+		}
+	}
+	return list
+}
+
+// TestCorpus generates from every schema of the corpus. What is generated
+// builds, is clean to vet, and passes on random values; what is refused is
+// refused for the reason in the table.
+func TestCorpus(t *testing.T) {
+	sayHow(t)
+	p := newProgram(t)
+	var cases []runner.Case
+	refused := 0
+	for _, e := range corpusEntries(t) {
+		key := e.dir + "/" + e.name
+		_, diags := schema.Compile([]*source.File{source.NewFile(e.name, []byte(e.text))}, schema.Options{})
+		if diags.HasErrors() {
+			refused++
+			if want, ok := corpusRefused[key]; !ok || !strings.Contains(diags.Err().Error(), want) {
+				t.Errorf("%s: %v, want %q", key, diags.Err(), want)
+			}
+			continue
+		}
+		if want, ok := corpusRefused[key]; ok {
+			t.Errorf("%s is taken, want %q", key, want)
+		}
+		p.add(t, e.pkg, map[string]string{"schema.bare": e.text}, gen.Options{}, nil)
+		s := &subject{schema: compile(t, e.text), text: e.text, seed: seed()}
+		cases = append(cases, valueCases(e.pkg, s, 5)...)
+	}
+	if refused != len(corpusRefused) {
+		t.Errorf("%d refused, the table has %d", refused, len(corpusRefused))
+	}
+	run(t, p.build(t), nil, cases, func(string) string { return "" })
+	p.m.Vet("./...")
+	t.Logf("%d schemas generated, %d refused, %d messages", len(p.imports), refused, len(cases))
+}
+
+// realRefusedByBareTS is how many of the real schemas bare-ts 0.16 does not
+// take, even with --legacy: for snake_case fields, most of them.
+const realRefusedByBareTS = 0
+
+// TestRealMessagesOfBareTS decodes, with generated code, messages that bare-ts
+// wrote for random values of the real schemas.
+func TestRealMessagesOfBareTS(t *testing.T) {
+	sayHow(t)
+	needBareTS(t)
+	lang := schemagen.BareTS(true)
+	var real []entry
+	var models []*schemagen.Schema
+	var in []tsSchema
+	for _, e := range corpusEntries(t) {
+		if e.dir != "real" || corpusRefused[e.dir+"/"+e.name] != "" {
+			continue
+		}
+		s := compile(t, e.text)
+		ts := tsSchema{Schema: e.text, Legacy: true, Cases: []tsCase{}}
+		for _, d := range s.Decls {
+			for k := 0; k < 5 && !d.Type.IsVoid(); k++ {
+				v := schemagen.Values(lang, d.Type).Example(seed() + k)
+				ts.Cases = append(ts.Cases, tsCase{Type: d.Name, JS: jsValue(d.Type, v)})
+			}
+		}
+		real, models, in = append(real, e), append(models, s), append(in, ts)
+	}
+	refused := 0
+	results := bareTS(t, in, func(i int, why string) { refused++ })
+	p := newProgram(t)
+	var cases []runner.Case
+	for i, e := range real {
+		if results[i] == nil {
+			continue
+		}
+		p.add(t, e.pkg, map[string]string{"schema.bare": e.text}, gen.Options{}, nil)
+		for k, r := range results[i] {
+			d := declOf(models[i], in[i].Cases[k].Type)
+			msg, err := hex.DecodeString(r.Hex)
+			if err != nil || r.Error != "" {
+				t.Fatalf("%s: bare-ts on %s: %s", e.name, in[i].Cases[k].JS, r.Error)
+			}
+			c := judged(e.pkg+"."+d.Name, d.Type, msg)
+			if c.Op != "ok" {
+				t.Fatalf("%s: bare-ts wrote %s for %s", e.name, r.Hex, in[i].Cases[k].JS)
+			}
+			cases = append(cases, c)
+		}
+	}
+	if refused != realRefusedByBareTS {
+		t.Errorf("bare-ts refuses %d real schemas, the table says %d", refused, realRefusedByBareTS)
+	}
+	run(t, p.build(t), nil, cases, func(string) string { return "" })
+	t.Logf("%d messages of %d schemas", len(cases), len(p.imports))
+}

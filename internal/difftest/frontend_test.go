@@ -1,0 +1,91 @@
+//go:build later
+
+package difftest
+
+import (
+	"testing"
+
+	"github.com/fidelityframework/barewire-gen/internal/schemagen"
+	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/resolve"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+// TestFrontEndReadsRandomSchemas holds what the compiler understands against
+// what was meant, in every dialect: types, tags, numbers, annotations.
+func TestFrontEndReadsRandomSchemas(t *testing.T) {
+	sayHow(t)
+	lang := schemagen.Lang{Forward: true, FixedEnums: true}
+	for _, s := range subjects(schemas(2000), lang, anyDialect, false) {
+		got, diags := schema.Compile([]*source.File{source.NewFile("random.bare", []byte(s.text))}, schema.Options{})
+		if diags.HasErrors() {
+			t.Fatalf("%v\n%s", diags.Err(), s.text)
+		}
+		back := fromResolved(got.Namespaces[0])
+		if s.schema.Forward { // as printed: last to first
+			back.Forward = true
+			for i, j := 0, len(back.Decls)-1; i < j; i, j = i+1, j-1 {
+				back.Decls[i], back.Decls[j] = back.Decls[j], back.Decls[i]
+			}
+		}
+		if got, want := back.Print(schemagen.New, 0, true), s.schema.Print(schemagen.New, 0, true); got != want {
+			t.Fatalf("from\n%s\nthe compiler understood\n%s\nwanted\n%s", s.text, got, want)
+		}
+	}
+}
+
+// fromResolved turns the compiler's model into the tests' own.
+func fromResolved(ns *resolve.Namespace) *schemagen.Schema {
+	c := converter{decls: map[*resolve.Decl]*schemagen.Decl{}}
+	s := &schemagen.Schema{}
+	for _, f := range ns.Files {
+		for _, d := range f.Decls {
+			s.Decls = append(s.Decls, c.decl(d))
+		}
+	}
+	return s
+}
+
+type converter struct {
+	decls map[*resolve.Decl]*schemagen.Decl
+}
+
+func (c *converter) decl(d *resolve.Decl) *schemagen.Decl {
+	if c.decls[d] == nil {
+		c.decls[d] = &schemagen.Decl{Name: d.Name}
+		c.decls[d].Type = c.typ(d.Type)
+	}
+	return c.decls[d]
+}
+
+var kinds = map[resolve.Kind]schemagen.Kind{
+	resolve.Uint: schemagen.Uint, resolve.U8: schemagen.U8, resolve.U16: schemagen.U16, resolve.U32: schemagen.U32, resolve.U64: schemagen.U64,
+	resolve.Int: schemagen.Int, resolve.I8: schemagen.I8, resolve.I16: schemagen.I16, resolve.I32: schemagen.I32, resolve.I64: schemagen.I64,
+	resolve.F32: schemagen.F32, resolve.F64: schemagen.F64, resolve.Bool: schemagen.Bool, resolve.Str: schemagen.Str, resolve.Void: schemagen.Void,
+	resolve.Data: schemagen.Data, resolve.FixedData: schemagen.FixedData, resolve.Enum: schemagen.Enum, resolve.Optional: schemagen.Optional,
+	resolve.List: schemagen.List, resolve.FixedList: schemagen.FixedList, resolve.Map: schemagen.Map, resolve.Union: schemagen.Union,
+	resolve.Struct: schemagen.Struct, resolve.Ref: schemagen.Ref,
+}
+
+func (c *converter) typ(t *resolve.Type) *schemagen.Type {
+	if t == nil {
+		return nil
+	}
+	to := &schemagen.Type{Kind: kinds[t.Kind], Elem: c.typ(t.Elem), Key: c.typ(t.Key), Len: t.Len, Max: t.Max}
+	if t.Base != resolve.Invalid {
+		to.Base = kinds[t.Base]
+	}
+	if t.Kind == resolve.Ref {
+		to.Decl = c.decl(t.Decl)
+	}
+	for _, f := range t.Fields {
+		to.Fields = append(to.Fields, &schemagen.Field{Name: f.Name, Type: c.typ(f.Type), Pad: f.Pad})
+	}
+	for _, m := range t.Members {
+		to.Members = append(to.Members, &schemagen.Member{Type: c.typ(m.Type), Tag: m.Tag})
+	}
+	for _, v := range t.Values {
+		to.Values = append(to.Values, &schemagen.EnumValue{Name: v.Name, Value: v.Value})
+	}
+	return to
+}

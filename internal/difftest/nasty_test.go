@@ -1,0 +1,27 @@
+//go:build later
+
+package difftest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/fidelityframework/barewire-gen/gen"
+)
+
+// TestNasty generates from a schema of names and nestings that are easily got
+// wrong and runs values and damage through it.
+func TestNasty(t *testing.T) {
+	sayHow(t)
+	text, err := os.ReadFile("testdata/nasty.bare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProgram(t)
+	p.add(t, "nasty", map[string]string{"nasty.bare": string(text)}, gen.Options{}, nil)
+	s := &subject{schema: compile(t, string(text)), text: string(text), seed: seed()}
+	cases := valueCases("nasty", s, 40)
+	cases = append(cases, mutantCases("nasty", s, cases, 5)...)
+	run(t, p.build(t), nil, cases, func(string) string { return "" })
+	p.m.Vet("./...")
+}
