@@ -77,6 +77,7 @@ var goBareFaults = []goBareFault{
 	{id: "G20", what: "a named optional", builds: "type X optional<u8>\n"},
 	{id: "G21", what: "a union with a primitive", fails: "type X { u: (u8 | u16) }\n"},
 	{id: "G22", what: "void in a struct, a float as a key, no length", takes: "type X { v: void m: map[f64]u8 d: data<0> }\n"},
+	{id: "G27", what: "a field called like a word of the language", fails: "type X { type: u8 }\n"},
 	{id: "G24", what: "a byte order mark", fails: "\ufefftype X u8\n"},
 }
 

@@ -230,7 +230,10 @@ func (g *generator) key() *Type {
 func (g *generator) fields(t *Type, depth int) {
 	names := map[string]bool{}
 	from := fieldNames
-	if g.CamelCase {
+	switch {
+	case g.PlainFields:
+		from = plainNames
+	case g.CamelCase:
 		from = camelNames
 	}
 	for i := range g.n(1, 7, "fields") {
@@ -330,10 +333,11 @@ func (g *generator) fixedEnum() *Type {
 var (
 	typeNames  = []string{"Alpha", "Beta", "HttpUrl", "Node", "Sample", "Id", "Range", "Customer", "Wire", "Box"}
 	valueNames = []string{"FOO", "BAR_BAZ", "OK", "A", "UNKNOWN", "HTTP_2", "ID", "X9", "STRING", "TYPE"}
-	camelNames = []string{
-		"a", "id", "userId", "name", "type", "func", "range", "string", "error", "value", "len",
-		"size", "equal", "clone", "bytes", "validate", "load", "store", "x", "b", "d", "p", "err", "wire", "nil", "append", "map", "url2",
-		"decode", "marshalBinary", "unmarshalBinary", "appendBinary", "binarySize", "decodeStream", "read", "write", "close", "unwrap",
+	plainNames = []string{
+		"a", "id", "userId", "name", "func", "range", "error", "value", "len", "size", "equal", "clone", "bytes", "validate", "load", "store",
+		"x", "b", "d", "p", "err", "wire", "nil", "append", "url2", "marshalBinary", "unmarshalBinary", "appendBinary", "binarySize",
+		"decodeStream", "read", "write", "close", "unwrap",
 	}
+	camelNames = append([]string{"type", "string", "map", "enum", "optional", "data", "u8", "decode", "encode"}, plainNames...)
 	fieldNames = append([]string{"user_name", "Upper", "snake_id_2", "PascalCase", "json_url"}, camelNames...)
 )

@@ -14,14 +14,14 @@ type Lang struct {
 	UniqueValues      bool // G15, G16: no two enums share a value's name
 	NoOptionalAlias   bool // G20: nor anything else that becomes a pointer or an interface in Go
 	NoPointersInMaps  bool // G1: a map's value keeps what the entry before it had
-	NoPlainFixedData  bool // old keys only
 	FixedEnums        bool // enums of the old dialect with a fixed kind
 	MaxNumber         uint64
 	NoExoticFloats    bool // NaN, whose bits peers change or refuse, and infinities
 	NoNestedOptionals bool // bare-ts has one null for both levels
 	NoDataKeys        bool // bare-ts 0.16 refuses them
 	CamelCase         bool // bare-ts 0.16 wants camelCase fields
-	Forward           bool // use before definition
+	PlainFields       bool // G17, G27: no field called decode or like a word of the language
+	Forward           bool // sometimes use before definition
 	NoAnnotations     bool // no #@max and #@pad
 	ShortLists        bool // at most 3 elements anywhere
 }
@@ -30,7 +30,7 @@ type Lang struct {
 func GoBare() Lang {
 	return Lang{
 		NoAnonymous: true, OnlyNamedMembers: true, OneUnionPerType: true, UniqueValues: true,
-		NoOptionalAlias: true, NoPointersInMaps: true, FixedEnums: true,
+		NoOptionalAlias: true, NoPointersInMaps: true, FixedEnums: true, PlainFields: true,
 		MaxNumber: 1<<32 - 1, NoExoticFloats: true, CamelCase: true, NoAnnotations: true,
 	}
 }
