@@ -94,7 +94,7 @@ func getterDoc(name string, f *plan.Field) string {
 }
 
 // reach is the view of a part of v.
-func reach(p place) string {
+func reach(p fieldAt) string {
 	switch {
 	case p.slot >= 0:
 		return fmt.Sprintf("wire.View(v).After(%d, %d, %d)", p.slot, p.off, p.frame)
@@ -105,7 +105,7 @@ func reach(p place) string {
 }
 
 // field is the expression that reads a field.
-func (e *viewer) field(v *plan.Val, p place) string {
+func (e *viewer) field(v *plan.Val, p fieldAt) string {
 	if p.slot >= 0 {
 		// One call instead of a step and a call, or it would not be inlined.
 		switch v.Kind {
@@ -122,7 +122,7 @@ func (e *viewer) field(v *plan.Val, p place) string {
 
 // optional is the expression that reads an optional field: value and whether
 // it is there.
-func (e *viewer) optional(v *plan.Val, p place) string {
+func (e *viewer) optional(v *plan.Val, p fieldAt) string {
 	if p.slot >= 0 {
 		return fmt.Sprintf("wire.OptAfter(wire.View(v), %d, %d, %d, %s)", p.slot, p.off, p.frame, e.getFunc(v))
 	}

@@ -18,16 +18,16 @@ type shapes struct {
 type shape struct {
 	frame   int     // K
 	widest  int     // of a union's members: the greatest frame
-	places  []place // of a struct's fields
+	places  []fieldAt // of a struct's fields
 	grows   bool    // see shapes.grows
 	perByte int     // see shapes.perByte
 	checks  bool    // see shapes.checks
 }
 
-// place is where a field of a struct lies: off bytes behind the end that the
+// fieldAt is where a field of a struct lies: off bytes behind the end that the
 // frame's slot holds, or behind the struct's beginning where slot is negative.
 // Its own slots begin frame slots behind the struct's.
-type place struct {
+type fieldAt struct {
 	slot, off, frame int
 	end              int // the slot that takes where the field ends, or -1
 }
@@ -144,8 +144,8 @@ func (s *shapes) mapStride(v *plan.Val) (stride int, keyEnd bool) {
 // first the ends of the fields of variable size that have another behind them,
 // then the fields' own slots.
 func (s *shapes) layStruct(t *plan.Type, sh *shape) int {
-	places := make([]place, len(t.Fields))
-	at := place{slot: -1, end: -1}
+	places := make([]fieldAt, len(t.Fields))
+	at := fieldAt{slot: -1, end: -1}
 	ends := 0
 	for i, f := range t.Fields {
 		places[i] = at
@@ -155,7 +155,7 @@ func (s *shapes) layStruct(t *plan.Type, sh *shape) int {
 		}
 		if i < len(t.Fields)-1 {
 			places[i].end = ends
-			at = place{slot: ends, end: -1}
+			at = fieldAt{slot: ends, end: -1}
 			ends++
 		}
 	}
