@@ -65,11 +65,11 @@ func unnest(inside []spot, place int) []spot {
 }
 
 // runEnd is the index behind the run of comments that starts at i: comments on
-// lines of their own, without a blank line between them.
+// lines of their own, with at most a | and no blank line between them.
 func (p *parser) runEnd(i int) int {
 	for i++; i < len(p.comments); i++ {
 		c, before := p.comments[i], p.comments[i-1]
-		if !c.OwnLine || c.after != before.after || !p.adjoins(before.Span.End, c.Span.Start) {
+		if !c.OwnLine || !p.adjoins(before.Span.End, c.Span.Start) {
 			break
 		}
 	}

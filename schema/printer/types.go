@@ -249,10 +249,11 @@ func (p *printer) pipe(from, to int, needed bool) {
 	}
 }
 
-// body writes a bracketed body of n items, on one line or one item to a line.
+// body writes a bracketed body of n items, on one line or one item to a line. A
+// comment that still waits for its line can make it several lines after all.
 func (p *printer) body(open byte, closing int, oneLine bool, n int, item func(i int, oneLine bool)) {
 	p.mark("{", open)
-	if oneLine || n == 0 && !p.commentIn(p.cur, closing) {
+	if (oneLine || n == 0) && p.next == p.commentsBefore(closing) {
 		for i := range n {
 			p.space = true
 			item(i, true)
@@ -293,8 +294,8 @@ func (p *printer) width(t ast.Type) int {
 
 // bodyWidth is the width of a type with a body.
 func (p *printer) bodyWidth(t ast.Type) int {
-	at := t.Pos()
-	if bytes.IndexByte(p.src[at.Start:at.End], '\n') >= 0 || p.commentIn(at.Start, at.End) {
+	open, end := p.bracket(t.Pos()), t.Pos().End
+	if bytes.IndexByte(p.src[open:end], '\n') >= 0 || p.commentIn(open, end) {
 		return -1
 	}
 	w := 0
@@ -326,6 +327,16 @@ func (p *printer) bodyWidth(t ast.Type) int {
 		return -1
 	}
 	return w
+}
+
+// bracket is the place of the bracket that opens the body at a place, behind the
+// word that the new syntax has in front of it.
+func (p *printer) bracket(at source.Span) int {
+	i := at.Start
+	for i < at.End && p.src[i] >= '0' && p.src[i] <= 'z' {
+		i++
+	}
+	return p.after(i)
 }
 
 // sum adds widths; -1 among them makes the sum -1.
