@@ -25,6 +25,8 @@ type aspect func(e *emitter, g *gocode.Code, t *plan.Type)
 // a type stands together.
 var aspects = []aspect{
 	declare,
+	equal,
+	clone,
 }
 
 // viewAspects follow where views are wanted.
@@ -33,6 +35,3 @@ var viewAspects = []aspect{
 	casts,
 	slots,
 }
-
-// declare writes the Go type itself.
-func declare(e *emitter, g *gocode.Code, t *plan.Type) {}
