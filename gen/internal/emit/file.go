@@ -42,7 +42,11 @@ func Package(p *plan.Package) ([]Output, error) {
 	}
 	outs := make([]Output, len(files))
 	for i, d := range files {
-		outs[i] = Output{Name: d.name, Source: d.file.Source, Content: d.assemble()}
+		text, err := gocode.Assemble(d.head, d.pieces)
+		if err != nil {
+			return nil, &Error{d.file.Source, err}
+		}
+		outs[i] = Output{Name: d.name, Source: d.file.Source, Content: text}
 	}
 	return outs, nil
 }
@@ -105,8 +109,6 @@ func oneLine(s string) string {
 		return r
 	}, s)
 }
-
-func (d *draft) assemble() []byte { return gocode.Assemble(d.head, d.pieces) }
 
 // write fills in the pieces of all files.
 func write(p *plan.Package, files []*draft) error {

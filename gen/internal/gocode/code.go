@@ -85,21 +85,29 @@ func (g *Code) body(head string, write func(b *Body)) []jen.Code {
 	return []jen.Code{jen.Add(split(string(b.text[:len(b.text)-1]))...)}
 }
 
-// add puts a declaration behind the others, an empty line between.
+// add puts a declaration behind the others, an empty line between. The comment
+// is an item of its own, so that nothing comes between its end and the
+// declaration: gofmt knows it as the declaration's by that.
 func (g *Code) add(doc string, s *jen.Statement) {
 	if doc != "" {
-		doc = Comment(doc)
+		doc = "\n" + strings.TrimSuffix(Comment(doc), "\n")
 	}
-	g.decls = append(g.decls, jen.Op("\n"+doc).Add(s))
+	g.decls = append(g.decls, jen.Op(doc), s)
 }
 
-// Comment is text as Go comment lines, each with its newline.
+// Comment is text as Go comment lines, each with its newline. What a Go file
+// cannot hold, and what would be a build constraint, is changed.
 func Comment(doc string) string {
+	doc = strings.ToValidUTF8(doc, "\uFFFD")
+	doc = strings.NewReplacer("\x00", "", "\uFEFF", "").Replace(doc)
 	var out strings.Builder
-	for line := range strings.SplitSeq(strings.TrimRight(doc, "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.Trim(doc, "\r\n"), "\n") {
 		out.WriteString("//")
 		if line = strings.TrimRight(line, " \t\r"); line != "" {
 			out.WriteByte(' ')
+			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "+build"); ok {
+				line = "+ build" + rest
+			}
 			out.WriteString(line)
 		}
 		out.WriteByte('\n')

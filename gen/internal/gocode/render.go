@@ -112,8 +112,8 @@ type Head struct {
 
 // Assemble puts pieces together: the header, the imports that they use, sorted
 // and with the standard library's first, then their text.
-func Assemble(h Head, pieces []Piece) []byte {
-	size := 1024
+func Assemble(h Head, pieces []Piece) ([]byte, error) {
+	size := 0
 	used := map[string]bool{}
 	for _, p := range pieces {
 		size += len(p.Text) + 1
@@ -121,20 +121,25 @@ func Assemble(h Head, pieces []Piece) []byte {
 			used[path] = true
 		}
 	}
-	out := bytes.NewBuffer(make([]byte, 0, size))
-	fmt.Fprintf(out, "// %s\n\n", h.Generated)
+	var head bytes.Buffer
+	fmt.Fprintf(&head, "// %s\n\n", h.Generated)
 	if len(h.Doc) > 0 {
-		out.WriteString(Comment(strings.Join(h.Doc, "\n")))
+		head.WriteString(Comment(strings.Join(h.Doc, "\n")))
 	}
-	fmt.Fprintf(out, "package %s\n", h.Package)
-	writeImports(out, used)
+	fmt.Fprintf(&head, "package %s\n", h.Package)
+	writeImports(&head, used)
+	text, err := format.Source(head.Bytes()) // for the comment
+	if err != nil {
+		return nil, formatError(err, head.Bytes())
+	}
+	out := append(make([]byte, 0, size+len(text)), text...)
 	for _, p := range pieces {
 		if len(p.Text) > 0 {
-			out.WriteByte('\n')
-			out.Write(p.Text)
+			out = append(out, '\n')
+			out = append(out, p.Text...)
 		}
 	}
-	return out.Bytes()
+	return out, nil
 }
 
 func writeImports(out *bytes.Buffer, used map[string]bool) {
