@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
+)
+
+// equal is the difference that counts as none: medians of the same code move
+// that much between runs on a shared machine.
+const equal = 1.15
+
+// summary says which of the wanted proportions are met.
+func summary(w io.Writer, r results) {
+	fmt.Fprintf(w, "\nWanted (differences within 15 %% count as none):\n")
+	s := &list{w: w}
+	for _, shape := range []string{"A", "B", "C", "D"} {
+		for _, op := range rows.Ops {
+			c := r.cell(shape, op)
+			mine := c.fastest(rows.Ours)
+			if mine == nil {
+				continue
+			}
+			if peer := c.fastest(rows.Peer); peer != nil {
+				s.item(fmt.Sprintf("%s %s: ahead of every peer (%s)", shape, op, peer.Name), ratio(mine, peer), equal)
+			}
+			if hand := c.fastest(rows.Hand); hand != nil && op != rows.Index {
+				s.item(fmt.Sprintf("%s %s: hand-written code (%s)", shape, op, hand.Name), ratio(mine, hand), handLimit(shape, op))
+			}
+		}
+	}
+	a, b := r.cell("A", rows.Access), r.cell("B", rows.Access)
+	s.item("A access in place: the pointer cast", ratio(a.named("ours-view"), a.fastest(rows.Limit)), 1.1)
+	s.item("B access in place: the pointer cast", ratio(b.fastest(rows.Ours), b.fastest(rows.Limit)), 1.1)
+	s.item("B access through a view: the hand-written view", ratio(b.named("ours-view"), b.fastest(rows.Hand)), equal)
+	enc, dec := r.cell("B", rows.Encode), r.cell("B", rows.Decode)
+	s.item("B encode: memmove", ratio(enc.fastest(rows.Ours), enc.fastest(rows.Limit)), 1.1)
+	s.item("B decode: memmove", ratio(dec.fastest(rows.Ours), dec.fastest(rows.Limit)), 1.1)
+	ix := r.cell("D", rows.Index)
+	s.item("D index once: hand-written validation", ratio(ix.fastest(rows.Ours), ix.fastest(rows.Hand)), 1.1)
+	acc := r.cell("D", rows.Access)
+	s.item("D access once indexed: FlatBuffers", ratio(acc.named("ours-indexed"), acc.named("flatbuffers")), 2)
+	for _, n := range rows.NoAllocation {
+		if e := r.cell(n.Shape, n.Op).named(n.Name); e != nil {
+			s.count(fmt.Sprintf("%s %s: no allocation", n.Shape, n.Op), e.allocs)
+		}
+	}
+	fmt.Fprintf(w, "%d of %d met.\n", s.met, s.all)
+}
+
+// handLimit is how much longer than hand-written code ours may take.
+func handLimit(shape, op string) float64 {
+	if shape == "C" && op == rows.DecodeAlias {
+		return 1.3
+	}
+	return equal
+}
+
+type list struct {
+	w        io.Writer
+	met, all int
+}
+
+// item prints a proportion and whether it is at most what is wanted.
+func (l *list) item(what string, got, most float64) {
+	if math.IsNaN(got) {
+		return
+	}
+	l.line(got <= most, what, fmt.Sprintf("%.2f, wanted %.2f", got, most))
+}
+
+// count prints a number that should be 0.
+func (l *list) count(what string, got float64) {
+	l.line(got == 0, what, fmt.Sprintf("%.0f", got))
+}
+
+func (l *list) line(ok bool, what, figures string) {
+	verdict := "NOT MET"
+	l.all++
+	if ok {
+		verdict = "met"
+		l.met++
+	}
+	fmt.Fprintf(l.w, "  %-8s %-60s %s\n", verdict, what, figures)
+}
