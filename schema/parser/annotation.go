@@ -100,7 +100,7 @@ func (s *annotScanner) arg() *ast.Arg {
 	return a
 }
 
-// word = ( letter | digit ) { letter | digit | "_" | "." } .
+// word = ( letter | digit ) { letter | digit | "." } .
 //
 // A number is a word too: what it means depends on the annotation. The dot
 // serves qualified names.

@@ -22,7 +22,7 @@ func (p *parser) openBody(word string, open kind) (b body, ok bool) {
 		return b, true
 	}
 	at := p.found()
-	d := diag.Errorf(diag.Unexpected, at, "expected `{` to open the %s, found %s", word, p.describe(p.tok))
+	d := diag.Errorf(diag.Unexpected, at, "expected `{` to open the %s%s", word, p.butFound())
 	if p.tok.kind == '(' || p.tok.kind == '[' || p.tok.kind == '<' {
 		p.error(d.Fix("write {", diag.Edit{Span: at, New: "{"}))
 		p.next()
@@ -40,8 +40,8 @@ func (p *parser) openBody(word string, open kind) (b body, ok bool) {
 func (p *parser) inBody(b *body) bool {
 	closing := partner(b.open.kind)
 	switch k := p.tok.kind; {
-	case k == closing && k != 0, k == '}':
-		if k != closing && b.open.kind != 0 && b.open.kind != '[' && b.open.kind != '<' {
+	case k == closing, k == '}', closesAny(k) && (closing == ')' || p.lastInDecl()):
+		if k != closing && b.open.end > b.open.start {
 			p.mismatch(closing, b.open)
 		}
 		p.next()
@@ -52,6 +52,18 @@ func (p *parser) inBody(b *body) bool {
 	}
 	return true
 }
+
+// lastInDecl reports whether nothing but another declaration follows the token.
+func (p *parser) lastInDecl() bool {
+	after := p.peek(1)
+	if word := p.textOf(after); after.first && (word == "type" || word == "enum") {
+		return true
+	}
+	return after.kind == tEOF
+}
+
+// closesAny reports whether a token of this kind closes some bracket.
+func closesAny(k kind) bool { return k == ')' || k == ']' || k == '>' || k == '}' }
 
 // strayDeclaration reports whether the token, the first on its line, starts a
 // declaration rather than a field or value that is called type or enum.
@@ -136,7 +148,7 @@ func (p *parser) separator(b *body, at source.Span) {
 			b.separator = diag.Errorf(diag.BadSeparator, at, "no `%s` is needed: white space separates", text)
 		}
 		b.separator.Fix("mend them all in this "+b.word, diag.Edit{Span: at, New: instead})
-		p.error(b.separator)
+		p.errorUnlessSaid(b.separator)
 	} else {
 		f := &b.separator.Fixes[0]
 		f.Edits = append(f.Edits, diag.Edit{Span: at, New: instead})

@@ -63,14 +63,22 @@ func (p *parser) found() source.Span {
 	return p.at(p.tok)
 }
 
+// butFound says what stands in the place of what was expected. What stands on
+// another line is not what somebody wrote instead.
+func (p *parser) butFound() string {
+	if p.tok.first && p.tok.kind != tEOF {
+		return ""
+	}
+	return ", found " + p.describe(p.tok)
+}
+
 func (p *parser) missingType(what string) ast.Type {
-	at := p.found()
 	if what == "" {
 		what = "here"
 	}
-	d := diag.Errorf(diag.MissingType, at, "expected a type %s, found %s", what, p.describe(p.tok))
-	if p.tok.first && p.tok.kind != tEOF {
-		d = diag.Errorf(diag.MissingType, at, "expected a type %s", what)
+	d := diag.Errorf(diag.MissingType, p.found(), "expected a type %s%s", what, p.butFound())
+	if k := p.tok.kind; k == '"' || k == '\'' || k == '`' {
+		d.Helpf("types are written without quotes")
 	}
 	p.error(d)
 	return &ast.Bad{Span: p.span(p.prevEnd, p.prevEnd)}
@@ -82,7 +90,7 @@ func (p *parser) closer(want kind, open token) {
 		p.next()
 		return
 	}
-	if p.tok.kind == ')' || p.tok.kind == ']' || p.tok.kind == '>' {
+	if closesAny(p.tok.kind) && p.tok.kind != '}' {
 		p.mismatch(want, open)
 		p.next()
 		return
@@ -99,9 +107,9 @@ func (p *parser) closer(want kind, open token) {
 }
 
 func (p *parser) expected(want kind, open token) *diag.Diagnostic {
-	d := diag.Errorf(diag.Unclosed, p.found(), "expected `%c`, found %s", rune(want), p.describe(p.tok))
+	d := diag.Errorf(diag.Unclosed, p.found(), "expected `%c`%s", rune(want), p.butFound())
 	if p.tok.first && p.tok.kind != tEOF {
-		d = diag.Errorf(diag.Unclosed, p.found(), "expected `%c` before the end of the line", rune(want))
+		d.Message += " before the end of the line"
 	}
 	if open.end > open.start {
 		d.Also(p.at(open), "`%s` opened here", p.textOf(open))
@@ -121,6 +129,8 @@ func (p *parser) unclosed(want kind, open token, word string) {
 	d := diag.Errorf(diag.Unclosed, p.at(p.tok), "expected `%c` to close the %s, found %s", rune(want), word, p.describe(p.tok))
 	if p.tok.kind == tEOF {
 		d.Primary.Span = p.span(p.prevEnd, p.prevEnd)
+	} else {
+		p.lost++
 	}
 	if open.end > open.start {
 		d.Also(p.at(open), "`%s` opened here", p.textOf(open))
@@ -178,6 +188,8 @@ func (p *parser) noColon(f *ast.Field) ast.Type {
 		p.error(d.Fix("write :", diag.Edit{Span: at, New: ":"}))
 		p.next()
 		return p.fieldType(f)
+	case sameLine && k == tIdent && p.typeFirst(f, d):
+		return &ast.Bad{Span: p.span(p.prevEnd, p.prevEnd)}
 	case sameLine && startsType(k) && !(k == tIdent && p.peek(1).kind == ':'):
 		p.error(d.Fix("insert :", diag.Edit{Span: p.span(p.prevEnd, p.prevEnd), New: ":"}))
 		return p.typ("")
@@ -187,6 +199,21 @@ func (p *parser) noColon(f *ast.Field) ast.Type {
 	}
 	p.error(d)
 	return &ast.Bad{Span: p.span(p.prevEnd, p.prevEnd)}
+}
+
+// typeFirst reports a field that is written as in C, its type first, and takes the name.
+func (p *parser) typeFirst(f *ast.Field, d *diag.Diagnostic) bool {
+	typ, name := f.Name.Name, p.textOf(p.tok)
+	if _, known := builtins[typ]; !known && asBuiltin(typ) == "" || asBuiltin(name) != "" || p.peek(1).kind == ':' {
+		return false
+	}
+	if after := p.peek(1).kind; after == '<' || after == '{' {
+		return false
+	}
+	p.error(d.Helpf("the name comes first: `%s: %s`", name, typ).
+		Fix("write the name first", diag.Edit{Span: f.Name.Span.To(p.at(p.tok)), New: name + ": " + typ}))
+	f.Name = p.name()
+	return true
 }
 
 // afterDecl reports and skips what stands between two declarations.
@@ -205,7 +232,11 @@ func (p *parser) afterDecl() {
 				Fix("remove it", diag.Edit{Span: at}))
 			p.next()
 			continue
-		case k == '}' || k == ')' || k == ']' || k == '>':
+		case k == '}' && p.lost > 0: // closes a body that was given up at a declaration inside of it
+			p.lost--
+			p.next()
+			continue
+		case closesAny(k):
 			p.errorUnlessSaid(diag.Errorf(diag.Unclosed, at, "`%s` closes nothing", p.textOf(p.tok)))
 			p.next()
 			continue

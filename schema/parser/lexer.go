@@ -1,7 +1,7 @@
 package parser
 
 import (
-	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -38,6 +38,8 @@ type lexer struct {
 	fresh bool // no token stands on the current line yet
 	errs  diag.List
 	quit  bool // too many errors: only tEOF follows
+
+	foreign *diag.Diagnostic // the error about // and /* comments, once there is one
 
 	comments []comment
 	slab     slab[ast.Comment]
@@ -173,6 +175,8 @@ func (l *lexer) number(begin int) token {
 }
 
 // comment takes a comment up to the end of its line.
+//
+// comment = "#" { not_lf } .
 func (l *lexer) comment() {
 	enter("comment")
 	start := l.pos
@@ -189,35 +193,43 @@ func (l *lexer) comment() {
 	l.comments = append(l.comments, comment{c, l.last})
 }
 
-// foreignComment takes a // or /* comment, which is an error, and reports
-// whether there was one.
+// foreignComment takes a // or /* comment, and reports whether there was one. The
+// first in a file is an error; its fix covers the others.
 func (l *lexer) foreignComment() bool {
 	rest := l.text[l.pos:]
-	start := l.pos
 	if len(rest) < 2 || rest[1] != '/' && rest[1] != '*' {
 		return false
 	}
-	line := len(rest)
+	start, line := l.pos, len(rest)
 	if i := indexByte(rest, '\n'); i >= 0 {
 		line = i
 	}
-	d := diag.Errorf(diag.ForeignComment, l.span(start, start+2), "comments start with #, not with %s", rest[:2])
+	var edits []diag.Edit
 	if rest[1] == '/' {
-		l.pos += line
 		n := 2
 		for n < len(rest) && rest[n] == '/' {
 			n++
 		}
-		d.Fix("write a # comment", diag.Edit{Span: l.span(start, start+n), New: "#"})
-	} else {
-		n := bytes.Index(l.file.Text()[start+2:], []byte("*/"))
-		if n < 0 {
-			n = line - 4 // not closed: take this line only
+		l.pos += line
+		edits = []diag.Edit{{Span: l.span(start, start+n), New: "#"}}
+	} else if n := strings.Index(rest[2:], "*/"); n >= 0 {
+		l.pos += n + 4
+		if n+4 <= line && strings.TrimSpace(rest[n+4:line]) == "" {
+			edits = []diag.Edit{{Span: l.span(start, start+2), New: "#"}, {Span: l.span(l.pos-2, l.pos)}}
 		}
-		l.pos += max(n+4, 2)
-		d.Helpf("a comment ends with its line; put a # in front of each line")
+	} else {
+		l.pos += line // not closed: take this line only
 	}
-	l.report(d)
+	if l.foreign == nil {
+		l.foreign = diag.Errorf(diag.ForeignComment, l.span(start, start+2), "comments start with `#`, not with `%s`", rest[:2]).
+			Helpf("a comment ends with its line")
+		l.report(l.foreign)
+	}
+	if edits != nil && len(l.foreign.Fixes) == 0 {
+		l.foreign.Fix("write # comments", edits...)
+	} else if edits != nil {
+		l.foreign.Fixes[0].Edits = append(l.foreign.Fixes[0].Edits, edits...)
+	}
 	return true
 }
 

@@ -79,9 +79,11 @@ type parser struct {
 	nahead   int
 	prevEnd  int // end of the token before tok
 	depth    int
-	lastErr  int             // 1 + start of the last error reported by a parse function
-	deep     bool            // nesting was cut off: brackets may be left open
-	declared map[string]bool // lower-case type names that are declared; nil until asked for
+	lastErr  int               // 1 + start of the last error reported by a parse function
+	deep     bool              // nesting was cut off: brackets may be left open
+	lost     int               // bodies that were given up at a declaration inside of them
+	angles   int               // angle brackets that are open
+	declared map[string]string // names that are declared, by their letters in lower case; nil until asked for
 
 	spots []spot // nodes that comments can belong to, in source order
 
@@ -164,7 +166,7 @@ func (p *parser) decl() *ast.Decl {
 	return p.wrongDecl()
 }
 
-// type_decl = "type" name type .
+// type_decl = "type" type_name type .
 func (p *parser) typeDecl() *ast.Decl {
 	enter("type_decl")
 	spot := p.open()
@@ -181,7 +183,7 @@ func (p *parser) restOfTypeDecl(spot, start int) *ast.Decl {
 		p.generics()
 	}
 	if p.tok.kind == '=' || p.tok.kind == ':' {
-		p.error(diag.Errorf(diag.Unexpected, p.at(p.tok), "no %s stands between the name and the type", p.textOf(p.tok)).
+		p.error(diag.Errorf(diag.Unexpected, p.at(p.tok), "no `%s` stands between the name and the type", p.textOf(p.tok)).
 			Helpf("write `type %s %s`", orName(d.Name.Name), "…").
 			Fix("remove it", diag.Edit{Span: p.at(p.tok)}))
 		p.next()
@@ -195,10 +197,19 @@ func (p *parser) restOfTypeDecl(spot, start int) *ast.Decl {
 	d.Old = isStruct && s.Old
 	d.Span = p.from(start)
 	p.close(spot, &d.Attached)
+	return named(d)
+}
+
+// named returns the declaration, or nil where it has no name: nothing can refer
+// to it, and its one fault is reported.
+func named(d *ast.Decl) *ast.Decl {
+	if d.Name.Name == "" {
+		return nil
+	}
 	return d
 }
 
-// enum_decl = "enum" name [ enum_base ] enum_body .
+// enum_decl = "enum" type_name [ enum_base ] enum_body .
 func (p *parser) enumDecl() *ast.Decl {
 	enter("enum_decl")
 	spot := p.open()
@@ -215,7 +226,7 @@ func (p *parser) enumDecl() *ast.Decl {
 	d.Type = p.enumBody(typeStart, base, d.Name.Name)
 	d.Span = p.from(start)
 	p.close(spot, &d.Attached)
-	return d
+	return named(d)
 }
 
 // enum_base = "u8" | "u16" | "u32" | "u64" .
@@ -238,18 +249,18 @@ func (p *parser) enumBase() *ast.Prim {
 	return nil
 }
 
-// typeName = upper { letter | digit | "_" } . It also covers what follows "type" and
-// "enum" where that is not a name, which gives the zero Ident.
+// typeName takes the name that a declaration declares, or reports that there is
+// none, which gives the zero Ident.
+//
+// type_name = upper { letter | digit } .
 func (p *parser) typeName() ast.Ident {
 	enter("type_name")
-	if p.tok.kind != tIdent {
-		at := p.found()
-		p.error(diag.Errorf(diag.MissingName, at, "expected the type's name, found %s", p.describe(p.tok)))
+	if p.tok.kind != tIdent || p.tok.first && p.atDeclaration() {
+		p.error(diag.Errorf(diag.MissingName, p.found(), "expected the type's name%s", p.butFound()))
 		return ast.Ident{}
 	}
 	t := p.tok
-	id := ast.Ident{Name: p.textOf(t), Span: p.at(t)}
-	p.next()
+	id := p.ident()
 	if c := id.Name[0]; (c < 'A' || c > 'Z') && !t.foreign {
 		d := diag.Errorf(diag.LowerCaseTypeName, id.Span, "a type's name starts with a capital letter")
 		if up := upperFirst(id.Name); up != "" {

@@ -32,7 +32,8 @@ func (p *parser) wrongDecl() *ast.Decl {
 			return p.enumDecl()
 		}
 		return p.bodyDecl(body)
-	case lower == "import" || lower == "include" || lower == "package" || lower == "namespace" || lower == "using" || lower == "syntax" || lower == "option":
+	case lower == "import" || lower == "include" || lower == "package" || lower == "namespace" || lower == "using" || lower == "syntax" || lower == "option",
+		lower == "const" || lower == "service" || lower == "interface" || lower == "rpc":
 		d := diag.Errorf(diag.BadDeclaration, p.at(t), "BARE has no `%s`", word)
 		switch lower {
 		case "package", "namespace":
@@ -94,18 +95,26 @@ func (p *parser) generics() {
 func (p *parser) bareAnnotation() {
 	t := p.tok
 	p.next()
-	end := int(t.end)
+	at := p.at(t)
 	if p.tok.kind == tIdent && p.tok.glued {
-		end = int(p.tok.end)
 		p.next()
-		if p.tok.kind == '(' {
+		at = p.from(int(t.start))
+		if p.tok.kind == '(' && !p.tok.first {
 			p.skipGroup()
+			if whole := p.from(int(t.start)); !strings.Contains(whole.Text(), "\n") {
+				at = whole
+			}
 		}
 	}
-	at := p.span(int(t.start), end)
-	p.error(diag.Errorf(diag.BareAnnotation, at, "annotations stand in comments: `#%s`", at.Text()).
-		Helpf("put it on the line above, or at the end of this one, as `#%s`", at.Text()).
-		Notef("so every other BARE compiler can read the file too"))
+	text := at.Text()
+	d := diag.Errorf(diag.BareAnnotation, at, "annotations stand in comments: `#%s`", text).
+		Notef("so every other BARE compiler can read the file too")
+	if p.tok.first || p.tok.kind == tEOF {
+		d.Fix("make it a comment", diag.Edit{Span: p.span(int(t.start), int(t.start)), New: "#"})
+	} else {
+		d.Helpf("put it on a line above, or at the end of this one, as `#%s`", text)
+	}
+	p.error(d)
 }
 
 // misplacedBase reports `enum u16 {` inside a type: only the old declaration can say that.
@@ -130,7 +139,7 @@ func (p *parser) noAngle(word, example string) ast.Type {
 		d := diag.Errorf(diag.BadTypeForm, at, "`%s` needs angle brackets around its type", word)
 		t := p.typ("for the " + word)
 		inner := p.from(start)
-		if p.tok.kind == '>' {
+		if p.tok.kind == '>' && p.angles == 0 {
 			p.next() // only the opening one was forgotten
 			d.Fix("insert <", diag.Edit{Span: p.span(start, start), New: "<"})
 		} else {
@@ -162,15 +171,21 @@ func (p *parser) mapArgs(m *ast.Map) {
 	const example = "map<K><V>"
 	open := p.tok
 	if open.kind != '<' {
-		m.Key, m.Value = p.noAngle("map", example), &ast.Bad{Span: p.span(p.prevEnd, p.prevEnd)}
-		if p.tok.kind == '<' {
+		m.Key = p.noAngle("map", example)
+		m.Value = &ast.Bad{Span: p.span(p.prevEnd, p.prevEnd)}
+		switch k := p.tok.kind; {
+		case k == '<':
 			m.Value = p.angle("map", example)
+		case startsType(k) && !p.tok.first && p.peek(1).kind != ':':
+			m.Value = p.typ("")
 		}
 		return
 	}
 	enter("angle")
 	p.next()
+	p.angles++
 	m.Key = p.typ("for the map's key")
+	p.angles--
 	if p.tok.kind == ',' {
 		p.wrongPair()
 		m.Value = p.typ("for the map's value")
@@ -235,4 +250,39 @@ func (p *parser) postfix(t ast.Type) ast.Type {
 			return t
 		}
 	}
+}
+
+// bracketed reports [T], which is a list elsewhere, and reads it as one.
+func (p *parser) bracketed(open token) ast.Type {
+	l := &ast.List{Elem: p.word()}
+	text := l.Elem.Pos().Text()
+	p.error(diag.Errorf(diag.BadTypeForm, p.at(open), "a list is not written as `[%s]`", text).Helpf("write `list<%s>`", text))
+	p.closer(']', open)
+	l.Span = p.from(int(open.start))
+	return l
+}
+
+// brokenName reports a - or . in a name and takes the rest of the name.
+func (p *parser) brokenName(id ast.Ident) {
+	at, mark := p.at(p.tok), p.textOf(p.tok)
+	broken := false
+	for (p.tok.kind == '-' || p.tok.kind == '.') && p.tok.glued {
+		if rest := p.peek(1); !rest.glued || rest.kind != tIdent && rest.kind != tNumber {
+			break
+		}
+		broken = true
+		p.next()
+		p.next()
+	}
+	if !broken {
+		return
+	}
+	d := diag.Errorf(diag.BadCharacter, at, "`%s` cannot stand in a name", mark)
+	if whole := p.from(id.Span.Start).Text(); len(whole) < 60 {
+		d.Helpf("write `%s`", strings.NewReplacer("-", "_", ".", "_").Replace(whole))
+	}
+	if mark == "." {
+		d.Notef("BARE has no name spaces: all types of a schema are called by one name")
+	}
+	p.error(d)
 }

@@ -48,13 +48,20 @@ func asBuiltin(word string) string {
 // declaration has the error.
 func (p *parser) misspelled(t token) ast.Type {
 	word := p.textOf(t)
-	if p.declares(word) {
-		p.next()
-		n := p.named.new()
-		*n = ast.Named{Span: p.at(t), Name: word}
-		return n
+	declared := p.declares(word)
+	if declared == word {
+		return p.namedType()
 	}
 	meant := asBuiltin(word)
+	if declared != "" && meant == "" {
+		p.error(diag.Errorf(diag.UnknownBuiltin, p.at(t), "there is no built-in type `%s`", word).
+			Helpf("write `%s`, which this file declares", declared).
+			Fix("write "+declared, diag.Edit{Span: p.at(t), New: declared}))
+		p.next()
+		n := p.named.new()
+		*n = ast.Named{Span: p.at(t), Name: declared}
+		return n
+	}
 	if meant == "" {
 		if near := nearest(word); opensWith[near] == 0 || opensWith[near] == p.peek(1).kind {
 			meant = near
@@ -71,7 +78,12 @@ func (p *parser) misspelled(t token) ast.Type {
 	}
 	p.error(d)
 	if b, ok := builtins[meant]; ok && noSuchType[word] == "" {
-		return p.builtin(t, b)
+		errs := len(p.errs)
+		typ := p.builtin(t, b)
+		if len(p.errs) > errs && p.errs[errs].Code == diag.BadTypeForm {
+			p.errs = append(p.errs[:errs], p.errs[errs+1:]...) // `repeated u8`: the word says it all
+		}
+		return typ
 	}
 	p.next()
 	if p.tok.kind == '<' || p.tok.kind == '{' || p.tok.kind == '(' && p.tok.glued {
@@ -80,29 +92,32 @@ func (p *parser) misspelled(t token) ast.Type {
 	return &ast.Bad{Span: p.from(int(t.start))}
 }
 
-// declares reports whether a declaration of this lower-case name stands anywhere in
-// the file. The names are collected when first asked for: few files need them.
-func (p *parser) declares(name string) bool {
+// declares returns the name, declared anywhere in the file, that is spelled like this
+// one but for the case of its letters, or "". The names are collected when first
+// asked for: few files need them.
+func (p *parser) declares(name string) string {
 	if p.declared == nil {
-		p.declared = map[string]bool{}
+		p.declared = map[string]string{}
 		l := lexer{file: p.file, text: p.text}
 		for t := l.scan(); t.kind != tEOF; {
 			word := p.textOf(t)
 			if t = l.scan(); t.kind == tIdent && (word == "type" || word == "enum") {
-				if c := p.text[t.start]; c < 'A' || c > 'Z' {
-					p.declared[p.textOf(t)] = true
-				}
+				id := p.textOf(t)
+				p.declared[strings.ToLower(id)] = id
 			}
 		}
 	}
-	return p.declared[name]
+	if d := p.declared[strings.ToLower(name)]; d == name || d != "" && d[0] >= 'A' && d[0] <= 'Z' {
+		return d
+	}
+	return ""
 }
 
 // nearest is the built-in type that a word is a slip of the finger away from, or "".
 func nearest(word string) string {
 	best, least := "", 2
-	if len(word) < 4 {
-		least = 1 // u9 is near to everything short
+	if len(word) < 6 {
+		least = 1 // point is not int
 	}
 	for name := range builtins {
 		if d := distance(word, name); d < least+1 && len(name) > 2 {

@@ -7,9 +7,7 @@ import (
 
 // typ parses a type. What says in an error what the type is for.
 //
-// type = prim | named | data | enum | optional | list | map | union | struct
-//
-//	| old_list | old_union | old_struct .
+// type = prim | named | data | enum | optional | list | map | union | struct | old_list | old_union | old_struct .
 func (p *parser) typ(what string) ast.Type {
 	enter("type")
 	if p.depth >= MaxDepth {
@@ -27,7 +25,7 @@ func (p *parser) typ(what string) ast.Type {
 func (p *parser) typeBody(what string) ast.Type {
 	switch p.tok.kind {
 	case tIdent:
-		if p.peek(1).kind == ':' { // the next field: this one has no type
+		if p.peek(1).kind == ':' || p.tok.first && p.atDeclaration() { // what comes next: this type is missing
 			return p.missingType(what)
 		}
 		return p.word()
@@ -52,13 +50,24 @@ func (p *parser) word() ast.Type {
 		if k := p.peek(1).kind; (k == '{' || k == '<') && k == opensWith[asBuiltin(name)] {
 			return p.misspelled(t)
 		}
-		enter("named")
-		p.next()
-		n := p.named.new()
-		*n = ast.Named{Span: p.at(t), Name: name}
-		return n
+		return p.namedType()
 	}
 	return p.misspelled(t)
+}
+
+// namedType takes a reference to a declared type.
+//
+// named = type_name .
+func (p *parser) namedType() ast.Type {
+	enter("named")
+	errs := len(p.errs)
+	id := p.ident()
+	if len(p.errs) > errs { // the name goes on with a - or a .
+		return &ast.Bad{Span: p.from(id.Span.Start)}
+	}
+	n := p.named.new()
+	*n = ast.Named{Span: id.Span, Name: id.Name}
+	return n
 }
 
 // form is how a built-in type goes on after its word.
@@ -98,7 +107,7 @@ var builtins = func() map[string]builtin {
 
 // builtin parses a built-in type whose word is at t.
 //
-// prim = "uint" | … | "void" | "string" .
+// prim = "uint" | "u8" | "u16" | "u32" | "u64" | "int" | "i8" | "i16" | "i32" | "i64" | "f32" | "f64" | "bool" | "str" | "string" | "void" .
 func (p *parser) builtin(t token, b builtin) ast.Type {
 	p.next()
 	start := int(t.start)
@@ -134,12 +143,12 @@ func (p *parser) data(start int) ast.Type {
 	case '<':
 		d.Old = true
 		p.next()
-		d.Len = p.count("data", '<')
+		d.Len = p.count('<')
 		p.closer('>', open)
 	case '(':
 		p.wrongBrackets("data", "data[n]")
 		p.next()
-		d.Len = p.count("data", '(')
+		d.Len = p.count('(')
 		p.closer(')', open)
 	}
 	d.Span = p.from(start)
@@ -151,13 +160,13 @@ func (p *parser) length() *ast.Int {
 	enter("length")
 	open := p.tok
 	p.next()
-	n := p.count("length", open.kind)
+	n := p.count(open.kind)
 	p.closer(']', open)
 	return n
 }
 
 // count is the integer in a length; anything else there is reported.
-func (p *parser) count(what string, open kind) *ast.Int {
+func (p *parser) count(open kind) *ast.Int {
 	if p.tok.kind == tNumber {
 		return p.integer()
 	}
@@ -226,7 +235,9 @@ func (p *parser) angle(word, example string) ast.Type {
 	switch open.kind {
 	case '<':
 		p.next()
+		p.angles++
 		t := p.typ(what)
+		p.angles--
 		p.closer('>', open)
 		return t
 	case '[', '(':
@@ -246,8 +257,11 @@ func (p *parser) oldList() ast.Type {
 	l := p.lists.new()
 	l.Old = true
 	p.next()
+	if p.tok.kind == tIdent && p.peek(1).kind == ']' && (p.peek(2).first || !startsType(p.peek(2).kind)) {
+		return p.bracketed(open)
+	}
 	if p.tok.kind != ']' {
-		l.Len = p.count("list", '[')
+		l.Len = p.count('[')
 	}
 	p.closer(']', open)
 	l.Elem = p.typ("for the list")
@@ -301,11 +315,20 @@ func (p *parser) enumValue() *ast.EnumValue {
 	return v
 }
 
-// name = letter { letter | digit | "_" } .
+// name = letter { letter | digit } .
 func (p *parser) name() ast.Ident {
 	enter("name")
+	return p.ident()
+}
+
+// ident takes an identifier, and whatever clings to it by a character that
+// cannot stand in a name.
+func (p *parser) ident() ast.Ident {
 	id := ast.Ident{Name: p.textOf(p.tok), Span: p.at(p.tok)}
 	p.next()
+	if k := p.tok.kind; k == '-' || k == '.' {
+		p.brokenName(id)
+	}
 	return id
 }
 
