@@ -2,36 +2,19 @@ package wire
 
 import "encoding/binary"
 
-// Room returns b with all its capacity as its length, and at least n bytes more
-// than b's: generated code writes a run of fields there with one check.
-func Room(b []byte, n int) []byte {
-	if n > cap(b)-len(b) {
-		b = grow(b, n)
-	}
-	return b[:cap(b)]
-}
-
-// Bool is a bool's byte.
-func Bool(v bool) byte {
-	if v {
-		return 1
-	}
-	return 0
-}
-
 // AppendStr appends a str, and reports whether it is UTF-8.
 func AppendStr(b []byte, s string) (_ []byte, ok bool) {
 	p := len(b)
-	b = Room(b, len(s)+MaxVarint)
-	end := PutStr(b, p, s)
+	b = Grow(b, SizeLen(len(s)))
+	end := PutStr(b[:cap(b)], p, s)
 	if end < 0 {
-		return b[:p], false
+		return b, false
 	}
 	return b[:end], true
 }
 
-// PutStr writes a str at p, where MaxVarint bytes more than s has are free,
-// and returns its end, or -1 where it is not UTF-8.
+// PutStr writes a str at p, where there is room for it, and returns its end,
+// or -1 where it is not UTF-8.
 func PutStr(b []byte, p int, s string) int {
 	n := len(s)
 	if n >= 0x80 || n < 8 {
@@ -73,8 +56,7 @@ func putStr(b []byte, p int, s string) int {
 	return p
 }
 
-// PutData writes a data at p, where MaxVarint bytes more than s has are free,
-// and returns its end.
+// PutData writes a data at p, where there is room for it, and returns its end.
 func PutData[S ~[]byte | ~string](b []byte, p int, s S) int {
 	p = PutUint(b, p, uint64(len(s)))
 	return p + copy(b[p:], s)

@@ -66,6 +66,14 @@ func Extend(b []byte, n int) []byte {
 	return grow(b, n)
 }
 
+// Grow returns b with room for n more bytes behind its length.
+func Grow(b []byte, n int) []byte {
+	if n <= cap(b)-len(b) {
+		return b
+	}
+	return grow(b, n)[:len(b)]
+}
+
 //go:noinline
 func grow(b []byte, n int) []byte {
 	return slices.Grow(b, n)[:len(b)+n]
