@@ -1,0 +1,80 @@
+# What one does with this repository. `make help` lists it.
+#
+# Everything but deps needs Go only. What else is there (node, QEMU) is used,
+# and what is not is listed at the end of `make test`.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --warn-undefined-variables
+
+GO ?= go
+# Flags for make test, as in make test TESTFLAGS='-run TestGolden'.
+TESTFLAGS ?=
+# What make test looks at.
+PACKAGES ?= ./...
+# How long make fuzz gives to each target.
+FUZZTIME ?= 5s
+STATICCHECK := $(GO) tool -modfile=$(CURDIR)/internal/tools/go.mod staticcheck
+BIN := $(CURDIR)/bin
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | \
+		while IFS='|' read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
+
+.PHONY: build
+build: ## Build the command into bin/
+	$(GO) build -o $(BIN)/ ./cmd/barewire-gen
+
+.PHONY: demo
+demo: build ## Generate from examples/, build it, run it
+	for dir in examples/*/; do $(BIN)/barewire-gen generate -v "$$dir"; done
+	for schema in examples/*/*.bare; do $(BIN)/barewire-gen layout "$$schema"; done
+	for dir in examples/*/; do $(GO) run "./$$dir"; done
+
+.PHONY: test
+test: ## Run all tests; list what was skipped and why
+	$(GO) test -json -timeout 20m $(TESTFLAGS) $(PACKAGES) | $(GO) run ./internal/testsum
+
+.PHONY: race
+race: ## Run the core's tests under the race detector
+	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./cmd/...
+
+.PHONY: deps
+deps: ## Install what tests use beside Go: node packages, QEMU
+	if [ -x internal/difftest/deps.sh ]; then internal/difftest/deps.sh; fi
+
+.PHONY: lint
+lint: ## gofmt, vet and staticcheck, over the tree and over generated code
+	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs -r gofmt -l); \
+		if [ -n "$$unformatted" ]; then echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+	$(GO) run ./internal/golden/extract _golden
+	@unformatted=$$(gofmt -l _golden); if [ -n "$$unformatted" ]; then echo "generated code is not gofmt-clean:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./_golden/*/
+	$(STATICCHECK) ./_golden/*/
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME
+	git ls-files -co --exclude-standard '*_test.go' | xargs grep -H '^func Fuzz' | grep -v '^bench/' | \
+		sed -E 's|^(.*)/[^/]*:func (Fuzz[A-Za-z0-9_]*)\(.*|\1 \2|' | sort -u | \
+		while read -r dir target; do \
+			echo "fuzz $$dir $$target"; \
+			$(GO) test "./$$dir" -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) </dev/null; \
+		done
+
+.PHONY: cross
+cross: ## Build for other machines
+	for arch in amd64 arm64 386 s390x; do echo "linux/$$arch"; GOOS=linux GOARCH=$$arch CGO_ENABLED=0 $(GO) build ./...; done
+	for os in darwin windows; do echo "$$os/amd64"; GOOS=$$os GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./cmd/... ./runtime/...; done
+
+.PHONY: check-generated
+check-generated: build ## Fail if committed generated code is not up to date
+	for dir in examples/*/; do $(BIN)/barewire-gen generate --check "$$dir"; done
+
+.PHONY: bench
+bench: ## Measure beside other implementations (its own module)
+	cd bench && $(GO) run ./cmd/bench

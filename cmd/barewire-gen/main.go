@@ -1,0 +1,26 @@
+// Barewire-gen compiles annotated BARE schemas into Go. See README.md, or run
+//
+//	barewire-gen help
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/cli"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	// A reader that goes away (| head) must not kill us between two files: the
+	// write fails instead, and cli.Main ends without a word about it.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// The first signal asks; the second one, no longer caught, ends the process.
+	context.AfterFunc(ctx, stop)
+	return cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+}

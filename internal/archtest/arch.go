@@ -1,0 +1,149 @@
+// Package archtest holds the rules on who may import whom, and a test that
+// refuses the rest. docs/architecture.md draws them.
+package archtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const module = "github.com/fidelityframework/barewire-gen"
+
+// Package is what the rules look at: a package of this module, by its path
+// below the module, and what it imports. Tests do not count.
+type Package struct {
+	Path    string   // "schema/ast"
+	Imports []string // full import paths
+	Deps    []string // the same, through all levels
+}
+
+// chain is the order of the front end's packages: each may import those before
+// it.
+var chain = []string{"schema/source", "schema/diag", "schema/ast", "schema/parser", "schema/resolve", "schema/layout"}
+
+// tops is what may stand at the top of the module. Other modules in this
+// repository (bench, lab, internal/tools) are not looked at.
+var tops = []string{"cmd", "schema", "gen", "runtime", "analyzers", "internal", "examples"}
+
+// homes says where a library of others may be imported.
+var homes = map[string]string{
+	"github.com/spf13/cobra":      "cmd",
+	"github.com/spf13/pflag":      "cmd",
+	"github.com/rivo/uniseg":      "cmd",
+	"github.com/dave/jennifer":    "gen/internal",
+	"git.sr.ht/~sircmpwn/go-bare": "internal",
+	"pgregory.net/rapid":          "internal",
+	"testing":                     "internal",
+}
+
+// Violations returns what a package does against the rules, one sentence each.
+func Violations(p Package) (bad []string) {
+	say := func(format string, args ...any) { bad = append(bad, p.Path+": "+fmt.Sprintf(format, args...)) }
+	if top, _, _ := strings.Cut(p.Path, "/"); !slices.Contains(tops, top) {
+		say("no place in the house; the top level is %s", strings.Join(tops, ", "))
+	}
+	for _, im := range p.Imports {
+		if own, ok := strings.CutPrefix(im, module+"/"); ok {
+			if why := refused(p.Path, own); why != "" {
+				say("imports %s: %s", own, why)
+			}
+			continue
+		}
+		for lib, home := range homes {
+			if within(im, lib) && !within(p.Path, home) {
+				say("imports %s, which belongs to %s only", im, home)
+			}
+		}
+	}
+	for _, dep := range p.Deps {
+		own, isOwn := strings.CutPrefix(dep, module+"/")
+		fine := within(own, "runtime")
+		if !isOwn {
+			fine = isStd(dep) || within(dep, "golang.org/x/sys")
+		}
+		switch {
+		case within(p.Path, "runtime") && !fine:
+			say("depends on %s; whoever links the runtime must not gain it", dep)
+		case within(p.Path, "cmd") && (within(dep, "git.sr.ht/~sircmpwn/go-bare") || dep == "testing"):
+			say("depends on %s, which is for tests", dep)
+		}
+	}
+	return bad
+}
+
+// refused says why one package of ours may not import another, or nothing.
+func refused(from, to string) string {
+	if within(to, "cmd") && !within(from, "cmd") {
+		return "nobody imports cmd"
+	}
+	if within(to, "internal") && !within(from, "internal") {
+		return "internal/ is for tests"
+	}
+	if within(to, "examples") {
+		return "examples are programs"
+	}
+	switch {
+	case within(from, "schema"):
+		if !within(to, "schema") {
+			return "schema knows schema only"
+		}
+		return refusedInSchema(from, to)
+	case within(from, "gen"):
+		if !within(to, "gen") && !within(to, "schema") {
+			return "gen knows schema only"
+		}
+	case within(from, "runtime"):
+		if !within(to, "runtime") {
+			return "the runtime stands alone"
+		}
+	case within(from, "analyzers"):
+		if !within(to, "analyzers") && !within(to, "schema/diag") && !within(to, "schema/source") {
+			return "analyzers know schema/diag only"
+		}
+	case within(from, "examples"):
+		if !within(to, "runtime") && !within(to, "examples") {
+			return "an example uses what users use"
+		}
+	}
+	return ""
+}
+
+// refusedInSchema holds the front end to its order.
+func refusedInSchema(from, to string) string {
+	rank := slices.Index(chain, to)
+	switch from {
+	case "schema":
+		return ""
+	case "schema/printer":
+		if rank < 0 || to > "schema/ast" && to != "schema/diag" && to != "schema/source" {
+			return "the printer knows the tree only"
+		}
+		return ""
+	case "schema/lint", "schema/compat":
+		if rank < 0 {
+			return "it stands behind the layout, and beside what it imports"
+		}
+		return ""
+	}
+	at := slices.Index(chain, from)
+	switch {
+	case at < 0:
+		return "this package has no place in the order of the front end"
+	case rank < 0 || rank >= at:
+		return "the order is " + strings.Join(chain, " <- ")
+	}
+	return ""
+}
+
+// within reports whether a path is a package or lies below it.
+func within(path, base string) bool {
+	return path == base || strings.HasPrefix(path, base+"/")
+}
+
+// isStd reports whether an import path is the standard library's: its first
+// element has no dot.
+func isStd(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}

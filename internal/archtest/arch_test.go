@@ -1,0 +1,115 @@
+package archtest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestImports asks the go command for every package of the module, and holds
+// each to the rules. Test files may import what they like, but for commands.
+func TestImports(t *testing.T) {
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,Deps,TestImports,XTestImports", "./...")
+	cmd.Dir = "../.."
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for dec := json.NewDecoder(out); ; {
+		var p struct {
+			ImportPath                               string
+			Imports, Deps, TestImports, XTestImports []string
+		}
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := strings.TrimPrefix(p.ImportPath, module+"/")
+		seen[path] = true
+		for _, v := range Violations(Package{path, p.Imports, p.Deps}) {
+			t.Error(v)
+		}
+		for _, im := range append(p.TestImports, p.XTestImports...) {
+			own := strings.TrimPrefix(im, module+"/")
+			if within(own, "cmd") && !within(path, "cmd") {
+				t.Errorf("%s: its tests import %s: nobody imports cmd", path, own)
+			}
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, must := range []string{"cmd/barewire-gen", "schema", "schema/parser", "gen", "runtime/wire"} {
+		if !seen[must] {
+			t.Errorf("go list did not show %s; are the rules looking at the right module?", must)
+		}
+	}
+}
+
+// TestRules breaks each rule once.
+func TestRules(t *testing.T) {
+	own := func(s string) string { return module + "/" + s }
+	for _, c := range []struct {
+		from, imports string
+		deps          string
+		bad           bool
+	}{
+		{"schema/diag", own("schema/source"), "", false},
+		{"schema/diag", own("schema/ast"), "", true},
+		{"schema/source", own("schema/diag"), "", true},
+		{"schema/resolve", own("schema/parser"), "", false},
+		{"schema/parser", own("schema/resolve"), "", true},
+		{"schema/printer", own("schema/ast"), "", false},
+		{"schema/printer", own("schema/parser"), "", true},
+		{"schema/parser", own("schema/printer"), "", true},
+		{"schema/lint", own("schema/layout"), "", false},
+		{"schema/layout", own("schema/lint"), "", true},
+		{"schema/lint", own("schema/compat"), "", true},
+		{"schema/new", own("schema/ast"), "", true},
+		{"schema", own("schema/printer"), "", false},
+		{"schema", own("gen"), "", true},
+		{"schema/ast", own("internal/golden"), "", true},
+		{"gen", own("schema"), "", false},
+		{"gen/internal/emit", own("runtime/wire"), "", true},
+		{"gen/internal/gocode", "github.com/dave/jennifer/jen", "", false},
+		{"gen", "github.com/dave/jennifer/jen", "", true},
+		{"gen", "github.com/spf13/cobra", "", true},
+		{"cmd/barewire-gen/internal/cli", "github.com/spf13/cobra", "", false},
+		{"cmd/barewire-gen", own("gen"), "", false},
+		{"gen", own("cmd/barewire-gen/internal/cli"), "", true},
+		{"internal/golden", own("cmd/barewire-gen/internal/cli"), "", true},
+		{"runtime/wire", "encoding/binary", "encoding/binary", false},
+		{"runtime/wire", "golang.org/x/sys/cpu", "golang.org/x/sys/cpu", false},
+		{"runtime/wire", own("schema"), own("schema"), true},
+		{"runtime/rdma", own("runtime/wire"), own("runtime/wire"), false},
+		{"runtime/rdma", "fmt", "github.com/google/go-cmp/cmp", true},
+		{"runtime/wire", "fmt", "runtime/debug", false},
+		{"cmd/barewire-gen", own("gen"), "git.sr.ht/~sircmpwn/go-bare", true},
+		{"cmd/barewire-gen", own("gen"), "testing", true},
+		{"analyzers/life", own("schema/diag"), "", false},
+		{"analyzers/life", own("gen"), "", true},
+		{"examples/telemetry", own("runtime/wire"), "", false},
+		{"examples/telemetry", own("schema"), "", true},
+		{"pkg/util", "fmt", "", true},
+	} {
+		p := Package{Path: c.from, Imports: []string{c.imports}}
+		if c.deps != "" {
+			p.Deps = []string{c.deps}
+		}
+		if got := Violations(p); (len(got) > 0) != c.bad {
+			t.Errorf("%s imports %s (deps %s): refused %v, want %v: %q", c.from, c.imports, c.deps, len(got) > 0, c.bad, got)
+		}
+	}
+}
