@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fidelityframework/barewire-gen/gen"
+	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	var spec specFlag
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "check file|directory|-...",
+		Short: "Check schemas and write nothing",
+		Long: `Check finds what generate would find, without writing anything. Files given
+together see each other's types.`,
+		Example: "  barewire-gen check telemetry.bare\n  barewire-gen check --format=json .",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files, err := a.load(cmd, args, true)
+			if err != nil {
+				return err
+			}
+			_, found := compile(files, spec, gen.Options{})
+			if err := a.report(found); err != nil {
+				return err
+			}
+			for _, d := range found {
+				if strict && d.Severity == diag.Warning {
+					return errFindings
+				}
+			}
+			if len(found) == 0 && !a.format.IsMachine() {
+				a.say("%d files without a finding", len(files))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "warnings, too, end with exit code 1")
+	spec.bind(cmd)
+	return cmd
+}
+
+// compile runs all checks over files that belong together, the generator's
+// among them. What it returns is sorted; the schema is nil if there are errors.
+func compile(files []*source.File, spec specFlag, o gen.Options) (*schema.Schema, diag.List) {
+	s, found := schema.Compile(files, schema.Options{Spec: int(spec)})
+	if s == nil || found.HasErrors() {
+		return nil, found
+	}
+	if o.Package == "" {
+		// The name matters only to what is written; a name that the schema gives
+		// still wins where it gives one.
+		o.Package = anyPackage(s)
+	}
+	found = append(found, gen.Check(s, o)...)
+	found.Sort(files)
+	if found.HasErrors() {
+		return nil, found
+	}
+	return s, found
+}
+
+func anyPackage(s *schema.Schema) string {
+	if len(s.Namespaces) == 1 && s.Namespaces[0].Package != "" {
+		return ""
+	}
+	return "schema"
+}
+
+// specFlag is --spec: a draft of BARE's specification, or 0 for what real files
+// use.
+type specFlag int
+
+func (s *specFlag) bind(cmd *cobra.Command) {
+	cmd.Flags().Var(s, "spec", "hold the schema to the rules of one `draft`: 11, 12, 13 or 14")
+}
+
+// String, Set and Type make it a flag.
+func (s *specFlag) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(*s))
+}
+
+func (s *specFlag) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 11 || n > 14 {
+		return errSpec
+	}
+	*s = specFlag(n)
+	return nil
+}
+
+func (s *specFlag) Type() string { return "draft" }

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [code or name]...",
+		Short: "Explain a code that a diagnostic carries",
+		Long: `Explain shows the rule behind a code: what is wrong, why it matters, and an
+example with and without the fault. Without an argument it lists all rules.`,
+		Example: "  barewire-gen explain BW1104\n  barewire-gen explain duplicate-field",
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return ruleWords(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rules := diag.Rules()
+			if len(args) > 0 {
+				rules = nil
+			}
+			for _, arg := range args {
+				r, ok := diag.Lookup(strings.Trim(arg, "[]"))
+				if !ok {
+					return unknownRule(cmd, arg)
+				}
+				rules = append(rules, r)
+			}
+			if a.format == report.JSON {
+				return a.writeJSON(ruleDocs(rules))
+			}
+			if len(args) == 0 {
+				a.listRules(rules)
+				return nil
+			}
+			for i, r := range rules {
+				if i > 0 {
+					fmt.Fprintln(a.out)
+				}
+				a.explain(r)
+			}
+			return nil
+		},
+	}
+}
+
+func unknownRule(cmd *cobra.Command, arg string) error {
+	if n := nearest(arg, ruleWords()); n != "" {
+		return usagef(cmd, "unknown code `%s`; did you mean `%s`?", arg, n)
+	}
+	return usagef(cmd, "unknown code `%s`; `%s` lists all", arg, cmd.CommandPath())
+}
+
+func ruleWords() (words []string) {
+	for _, r := range diag.Rules() {
+		words = append(words, string(r.Code), r.Name)
+	}
+	return words
+}
+
+func (a *app) listRules(rules []*diag.Rule) {
+	width := 0
+	for _, r := range rules {
+		width = max(width, len(r.Name))
+	}
+	for _, r := range rules {
+		fmt.Fprintf(a.out, "%s  %-7s  %-*s  %s\n", r.Code, r.Severity, width, r.Name, r.Title)
+	}
+}
+
+func (a *app) explain(r *diag.Rule) {
+	fmt.Fprintf(a.out, "%s %s (%s)\n%s\n", r.Code, r.Name, r.Severity, r.Title)
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(r.Why), "\n\n") {
+		if paragraph != "" {
+			fmt.Fprintf(a.out, "\n%s\n", wrap(paragraph, 78))
+		}
+	}
+	for _, x := range []struct{ title, text string }{{"Wrong", r.Wrong}, {"Right", r.Right}} {
+		if x.text != "" {
+			fmt.Fprintf(a.out, "\n%s:\n\n%s\n", x.title, indent(x.text))
+		}
+	}
+}
+
+// wrap breaks a paragraph into lines of at most width bytes. Lines that are
+// indented are examples and stay as they are.
+func wrap(s string, width int) string {
+	if slices.ContainsFunc(strings.Split(s, "\n"), func(l string) bool { return strings.HasPrefix(l, "  ") }) {
+		return s
+	}
+	var b strings.Builder
+	column := 0
+	for _, w := range strings.Fields(s) {
+		if column > 0 && column+1+len(w) > width {
+			b.WriteByte('\n')
+			column = 0
+		} else if column > 0 {
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(w)
+		column += len(w)
+	}
+	return b.String()
+}
+
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
+}
+
+type ruleDoc struct {
+	Code     diag.Code `json:"code"`
+	Name     string    `json:"name"`
+	Severity string    `json:"severity"`
+	Title    string    `json:"title"`
+	Why      string    `json:"why,omitempty"`
+	Wrong    string    `json:"wrong,omitempty"`
+	Right    string    `json:"right,omitempty"`
+}
+
+func ruleDocs(rules []*diag.Rule) any {
+	docs := make([]ruleDoc, len(rules))
+	for i, r := range rules {
+		docs[i] = ruleDoc{r.Code, r.Name, r.Severity.String(), r.Title, r.Why, r.Wrong, r.Right}
+	}
+	return struct {
+		Version int       `json:"version"`
+		Rules   []ruleDoc `json:"rules"`
+	}{report.DocumentVersion, docs}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fidelityframework/barewire-gen/schema/parser"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+const (
+	stdinArg  = "-"       // how a command line names the standard input
+	stdinName = "<stdin>" // how messages name it
+)
+
+// path is where a file name from the command line points, with -C.
+func (a *app) path(name string) string {
+	if a.dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(a.dir, name)
+}
+
+// load reads the schemas that the arguments name: files, directories (their
+// .bare files, not those of directories in them), and - for the standard input
+// where stdin allows it. That nothing was named, or that a name leads to
+// nothing, is an error: a run that did nothing must not look like a success.
+func (a *app) load(cmd *cobra.Command, args []string, stdin bool) ([]*source.File, error) {
+	if len(args) == 0 {
+		return nil, usagef(cmd, "no schema given: name files or directories, as in `%s .`", cmd.CommandPath())
+	}
+	names, err := a.expand(cmd, args, stdin)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]*source.File, 0, len(names))
+	for _, name := range names {
+		f, err := a.read(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// expand replaces directories by their schemas and refuses to read one twice.
+func (a *app) expand(cmd *cobra.Command, args []string, stdin bool) (names []string, err error) {
+	seen := []os.FileInfo{}
+	add := func(name string, info os.FileInfo) error {
+		for i, s := range seen {
+			if os.SameFile(s, info) {
+				return fmt.Errorf("%s and %s are the same file; name it once", names[i], name)
+			}
+		}
+		seen, names = append(seen, info), append(names, name)
+		return nil
+	}
+	for _, arg := range args {
+		if arg == stdinArg {
+			if !stdin || len(args) > 1 {
+				return nil, usagef(cmd, "the standard input cannot be read here")
+			}
+			return []string{stdinArg}, nil
+		}
+		info, err := os.Stat(a.path(arg))
+		if err != nil {
+			return nil, plainError(err)
+		}
+		if !info.IsDir() {
+			if err := add(arg, info); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		found, err := filepath.Glob(filepath.Join(globEscape(a.path(arg)), "*.bare"))
+		if err != nil {
+			return nil, err
+		}
+		n := len(names)
+		for _, path := range found {
+			info, err := os.Stat(path)
+			if err != nil {
+				return nil, plainError(err)
+			}
+			if info.IsDir() {
+				continue
+			}
+			if err := add(filepath.Join(arg, filepath.Base(path)), info); err != nil {
+				return nil, err
+			}
+		}
+		if len(names) == n {
+			return nil, fmt.Errorf("%s: no .bare files in this directory", arg)
+		}
+	}
+	return names, nil
+}
+
+// globEscape makes a directory's name stand for itself in a pattern.
+func globEscape(dir string) string {
+	var b []rune
+	for _, r := range dir {
+		if (r == '*' || r == '?' || r == '[' || r == '\\') && os.PathSeparator == '/' {
+			b = append(b, '\\')
+		}
+		b = append(b, r)
+	}
+	return string(b)
+}
+
+// read reads one schema. Of a file that is larger than the parser takes, just
+// enough is read for the parser to say so.
+func (a *app) read(name string) (*source.File, error) {
+	from, shown := a.in, stdinName
+	if name != stdinArg {
+		f, err := os.Open(a.path(name))
+		if err != nil {
+			return nil, plainError(err)
+		}
+		defer f.Close()
+		from, shown = f, name
+	}
+	text, err := io.ReadAll(io.LimitReader(from, parser.MaxFile+1))
+	if err != nil {
+		return nil, plainError(err)
+	}
+	return source.NewFile(shown, text), nil
+}
