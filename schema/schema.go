@@ -1,8 +1,13 @@
 package schema
 
 import (
+	"slices"
+
+	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/layout"
+	"github.com/fidelityframework/barewire-gen/schema/lint"
+	"github.com/fidelityframework/barewire-gen/schema/parser"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -13,6 +18,7 @@ type Options struct {
 }
 
 // Schema is a compiled schema: what the files mean and how the types lie in memory.
+// It does not change, so it may be shared.
 type Schema struct {
 	*resolve.Schema
 	Layouts *layout.Layouts
@@ -20,6 +26,41 @@ type Schema struct {
 
 // Compile reads files that belong together. The list has all that it found,
 // sorted; the schema is nil where one of them is an error.
+//
+// A file that cannot be read as a schema gives its syntax errors only. The
+// others are still checked, but for names that it may have declared.
 func Compile(files []*source.File, opts Options) (*Schema, diag.List) {
-	return nil, nil
+	var all diag.List
+	broken := map[*source.File]bool{}
+	trees := make([]*ast.File, len(files))
+	for i, f := range files {
+		tree, diags := parser.Parse(f)
+		trees[i], broken[f] = tree, diags.HasErrors()
+		all = append(all, diags...)
+	}
+	syntax := all.HasErrors()
+	s := &Schema{}
+	var diags, more diag.List
+	s.Schema, diags = resolve.Files(trees, resolve.Options{Spec: opts.Spec})
+	s.Layouts, more = layout.New(s.Schema)
+	diags = append(diags, more...)
+	diags = append(diags, lint.Run(s.Schema, s.Layouts, lint.Options{Spec: opts.Spec})...)
+	all = append(all, slices.DeleteFunc(diags, func(d *diag.Diagnostic) bool {
+		return syntax && (d.Code == diag.UndefinedType || broken[d.Primary.Span.File])
+	})...)
+	all.Sort(files)
+	if all.HasErrors() {
+		return nil, all
+	}
+	return s, all
 }
+
+// Hash is the schema hash of a type: SHA-256 over [Canonical]. Types with one
+// hash have the same bytes on the wire and the same names. It visits all that the
+// type refers to.
+func Hash(d *resolve.Decl) [32]byte { return resolve.Hash(d) }
+
+// Canonical is the text that [Hash] is made of: a type and all it refers to, their
+// names, numbers and limits. Comments, places, rights, Go names and the
+// spelling that was chosen are not in it.
+func Canonical(d *resolve.Decl) string { return resolve.Canonical(d) }

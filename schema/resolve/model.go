@@ -40,6 +40,9 @@ const (
 // Schema is what a set of files means: the namespaces in order of their first file.
 type Schema struct {
 	Namespaces []*Namespace
+	// Order has every declaration behind all that it refers to, so that a walk
+	// along it needs no recursion from type to type.
+	Order []*Decl
 }
 
 // Namespace is the files that see each other's types and become one Go
@@ -72,7 +75,14 @@ type Decl struct {
 	Residency []Place
 	Fallback  bool // fallback=unified
 	Rights    []Right
+	RightsAt  source.Span // the #@register annotation
+	PlacesAt  source.Span // the #@residency annotation
 	Syntax    *ast.Decl
+
+	under *Type   // the type behind all names; set once the order is known
+	refs  []*Type // the Refs in it, in source order
+	mark  mark    // the search for cycles
+	depth int     // its place on that search's path
 }
 
 // Residency words.
@@ -122,6 +132,9 @@ type Type struct {
 // Resolve follows names to the type behind them: never a Ref.
 func (t *Type) Resolve() *Type {
 	for t.Kind == Ref {
+		if t.Decl.under != nil {
+			return t.Decl.under
+		}
 		t = t.Decl.Type
 	}
 	return t

@@ -1,0 +1,79 @@
+package diag
+
+// Annotations: #@… comments.
+const (
+	UnknownAnnotation   Code = "BW3001"
+	AnnotationPlace     Code = "BW3002"
+	DuplicateAnnotation Code = "BW3003"
+	AnnotationArgument  Code = "BW3004"
+	StrayAnnotation     Code = "BW3005"
+	AnnotationType      Code = "BW3006"
+	AnnotationConflict  Code = "BW3007"
+	ReservedAnnotation  Code = "BW3008"
+)
+
+var _ = register(
+	Rule{
+		Code: UnknownAnnotation, Name: "unknown-annotation", Severity: Error,
+		Title: "there is no such annotation",
+		Why: "A comment that starts with #@ is an annotation, and a misspelled one would silently do nothing. There are package, " +
+			"residency, register, align, cacheline, atomic, pad, max, ref and go.",
+		Wrong: "#@alignn(64)\ntype Block data[64]\n",
+		Right: "#@align(64)\ntype Block data[64]\n",
+	},
+	Rule{
+		Code: AnnotationPlace, Name: "annotation-place", Severity: Error,
+		Title: "an annotation stands where it cannot",
+		Why: "residency, register and align concern the regions of a type and stand above a declaration; atomic, cacheline, pad " +
+			"and ref concern the bytes of one field; max stands on either, go also on members and values; package stands at the " +
+			"top of the file.",
+		Wrong: "type Block struct {\n  #@align(64)\n  data: data[64]\n}\n",
+		Right: "#@align(64)\ntype Block struct {\n  data: data[64]\n}\n",
+	},
+	Rule{
+		Code: DuplicateAnnotation, Name: "duplicate-annotation", Severity: Error,
+		Title: "an annotation stands twice on one thing",
+		Why:   "The second could only repeat or contradict the first.",
+		Wrong: "#@align(64)\n#@align(128)\ntype Block data[128]\n",
+		Right: "#@align(128)\ntype Block data[128]\n",
+	},
+	Rule{
+		Code: AnnotationArgument, Name: "annotation-argument", Severity: Error,
+		Title: "an annotation has a wrong argument",
+		Why:   "Each annotation takes the arguments that `barewire-gen explain` and the language page list, and no others.",
+		Wrong: "#@residency(cxxl)\ntype Block data[64]\n",
+		Right: "#@residency(cxl)\ntype Block data[64]\n",
+	},
+	Rule{
+		Code: StrayAnnotation, Name: "stray-annotation", Severity: Error,
+		Title: "an annotation belongs to nothing",
+		Why: "An annotation belongs to the declaration, field, member or value right below it, or to what stands before it on its " +
+			"line. A blank line separates. One that belongs to nothing would silently do nothing.",
+		Wrong: "#@align(64)\n\ntype Block data[64]\n",
+		Right: "#@align(64)\ntype Block data[64]\n",
+	},
+	Rule{
+		Code: AnnotationType, Name: "annotation-type", Severity: Error,
+		Title: "an annotation does not fit the type it stands on",
+		Why: "#@atomic needs u64, i64, u32 or i32, by name or not: other sizes have no atomic instructions everywhere. #@pad needs data[n], " +
+			"#@ref data[48], as written. #@max limits str, data, list<T> and map<K><V>; a field that names a type takes the limit " +
+			"of that type's declaration.",
+		Wrong: "type Counter struct {\n  #@atomic\n  n: u16\n}\n",
+		Right: "type Counter struct {\n  #@atomic\n  n: u32\n}\n",
+	},
+	Rule{
+		Code: AnnotationConflict, Name: "annotation-conflict", Severity: Error,
+		Title: "two annotations contradict each other",
+		Why: "A remote reference can carry only rights that regions of its type may grant (#@register above that type). " +
+			"Memory in cxl_shared or managed cannot be registered: a device's access is not coherent with the host's there.",
+		Wrong: "#@register(remote_read)\ntype Block data[64]\n\ntype Offer struct {\n  #@ref(Block, remote_write)\n  block: data[48]\n}\n",
+		Right: "#@register(remote_read)\ntype Block data[64]\n\ntype Offer struct {\n  #@ref(Block, remote_read)\n  block: data[48]\n}\n",
+	},
+	Rule{
+		Code: ReservedAnnotation, Name: "reserved-annotation", Severity: Error,
+		Title: "the annotation is reserved",
+		Why:   "#@go(type=…) will bind a type of your own to a type of the schema. Until it does, it is an error, not a comment.",
+		Wrong: "#@go(type=time.Time)\ntype Timestamp i64\n",
+		Right: "type Timestamp i64\n",
+	},
+)
