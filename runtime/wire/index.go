@@ -71,28 +71,15 @@ func (x *Index) Begin(b []byte, k, perByte int) (frame int, err error) {
 	return 1, nil
 }
 
-// Refused returns why the pass refused the message: what the decoder said of
-// it. If the decoder did not mind, the message needs more slots than there can
-// be, or the fault is ours. It is for generated code.
-func (x *Index) Refused(err error) error {
-	over := x.limit == maxSlots
+// Refused returns why the pass over a message of type t refused it, and lets go
+// of the message. It is for generated code.
+func (x *Index) Refused(t *Type) error {
+	err := t.Explain(x.buf, Options{}, true)
+	if x.limit == maxSlots && errors.Is(err, ErrInternal) {
+		err = ErrIndexSize // there is no fault, but more slots are needed than there can be
+	}
 	x.Reset()
-	switch {
-	case err != nil:
-		return err
-	case over:
-		return ErrIndexSize
-	}
-	return Disagree(nil)
-}
-
-// Disagree returns err, or where the decoder found no fault in what a view
-// refused, an error that is a fault of ours. It is for generated code.
-func Disagree(err error) error {
-	if err != nil {
-		return err
-	}
-	return &Error{Kind: ErrInternal, Offset: -1, Detail: "a view and the decoder"}
+	return err
 }
 
 // Reset lets go of the message, so that the index does not keep it in memory,

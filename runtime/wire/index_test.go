@@ -275,15 +275,19 @@ func TestOutOfRange(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	var x Index
-	b := []byte{1}
-	if _, err := x.Begin(b, 1, 3); err != nil {
-		t.Fatal(err)
-	}
-	said := errors.New("said by the decoder")
-	if err := x.Refused(said); err != said {
-		t.Errorf("got %v", err)
-	}
-	if err := x.Refused(nil); !errors.Is(err, ErrInternal) {
-		t.Errorf("got %v", err)
+	strs := &Type{Name: "Strs", Text: "list<str>"}
+	for _, c := range []struct {
+		msg  string
+		want error
+	}{{"\x01\x05ab", ErrShort}, {"\x01\x00\x00", ErrTrailing}, {"\x01\x00", ErrInternal}} {
+		if _, err := x.Begin([]byte(c.msg), 1, 3); err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Refused(strs); !errors.Is(err, c.want) {
+			t.Errorf("%q: %v, want %v", c.msg, err, c.want)
+		}
+		if x.Slots() != 0 || x.buf != nil {
+			t.Errorf("%q is kept", c.msg)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func (e *viewer) nest(v *plan.Val) string {
 	if v.Type != nil {
 		return bare(v.Type).Name(plan.View)
 	}
-	name := v.Path + "View"
+	name := v.View
 	if !e.seen[name] {
 		e.seen[name] = true
 		e.nested = append(e.nested, v)
@@ -159,7 +159,7 @@ func (e *viewer) all(name, elem string) {
 
 // mapMethods writes the methods of a map's view.
 func (e *viewer) mapMethods(v *plan.Val, name string) {
-	key, val := e.keyGo(v.Key), e.viewGo(v.Elem)
+	key, val := v.Key.Go, e.viewGo(v.Elem)
 	stride, keyEnd := e.s.mapStride(v)
 	value := "u.After(0, 0, 1)"
 	if !keyEnd {
@@ -192,10 +192,7 @@ func (e *viewer) mapMethods(v *plan.Val, name string) {
 	})
 }
 
-// keyGo is a map key's Go type in views, which is its type in Go.
-func (e *viewer) keyGo(k *plan.Val) string { return k.Go }
-
-// key reads a map's key at u.
+// key reads a map's key at u: as the Go map has it.
 func (e *viewer) key(k *plan.Val, u string) string {
 	switch k.Kind {
 	case resolve.FixedData:
@@ -208,26 +205,27 @@ func (e *viewer) key(k *plan.Val, u string) string {
 
 // orderedKey turns key into what keyFunc's function returns.
 func orderedKey(k *plan.Val) string {
+	bits := 8 * k.Layout.Min
 	switch k.Kind {
 	case resolve.FixedData:
 		return "string(key[:])"
 	case resolve.Bool:
-		return "wire.BoolByte(bool(key))"
+		return "wire.BoolByte(" + plain(k, "bool", "key") + ")"
 	case resolve.Str, resolve.Data:
-		return "string(key)"
+		return plain(k, "string", "key")
 	case resolve.Enum:
 		if n, ok := fixedSize(k); ok && (bare(k.Type).EnumFixed || n == 1) {
-			return fmt.Sprintf("uint%d(key)", 8*n)
+			return fmt.Sprintf("uint%d(key)", bits)
 		}
 		return "uint64(key)"
 	case resolve.Uint:
-		return "uint64(key)"
+		return plain(k, "uint64", "key")
 	case resolve.Int:
-		return "int64(key)"
+		return plain(k, "int64", "key")
 	case resolve.F32, resolve.F64:
-		return fmt.Sprintf("float%d(key)", 8*k.Layout.Min)
+		return plain(k, fmt.Sprintf("float%d", bits), "key")
 	case resolve.I8, resolve.I16, resolve.I32, resolve.I64:
-		return fmt.Sprintf("int%d(key)", 8*k.Layout.Min)
+		return plain(k, fmt.Sprintf("int%d", bits), "key")
 	}
-	return fmt.Sprintf("uint%d(key)", 8*k.Layout.Min)
+	return plain(k, fmt.Sprintf("uint%d", bits), "key")
 }

@@ -56,14 +56,9 @@ func (e *viewer) fixedViewOf(t *plan.Type, name, made string) {
 	doc := fmt.Sprintf("%s returns a view of the first %d bytes of b. It checks their number,\nnot their values.", of, size)
 	e.g.Func(doc, fmt.Sprintf("%s(b []byte) (v %s, err error)", of, name), func(b *gocode.Body) {
 		b.Block("if len(b) < %d", size)
-		b.P("return v, short%s(b)", t.Go)
+		b.P("return v, %s.Explain(b, wire.Options{}, true)", typeVar(t))
 		b.End()
 		b.P("return %s, nil", made)
-	})
-	// Out of line, and not in sight of the compiler's inliner, which would
-	// count it against the view's budget.
-	e.g.Func("", fmt.Sprintf("short%s(b []byte) error", t.Go), func(b *gocode.Body) {
-		b.P("return wire.Disagree(new(%s).UnmarshalBinary(b))", t.Go)
 	})
 }
 
@@ -80,7 +75,7 @@ func (e *viewer) whole(t *plan.Type, name, bytes string) {
 	e.g.Func(doc, fmt.Sprintf("(v %s) Validate() error", name), func(b *gocode.Body) {
 		if e.s.typeChecks(t) {
 			b.Block("if !%s((*[%d]byte)(%s))", validFunc(t), t.Layout().Min, bytes)
-			b.P("return wire.Disagree(new(%s).UnmarshalBinary(%s))", t.Go, bytes)
+			b.P("return %s.Explain(%s, wire.Options{}, true)", typeVar(t), bytes)
 			b.End()
 		}
 		b.P("return nil")

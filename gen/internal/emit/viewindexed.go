@@ -51,7 +51,7 @@ func (e *viewer) viewOf(t *plan.Type, name string) {
 		b.P("return v, err")
 		b.End()
 		b.Block("if %s(ix, b, 0, f) != len(b)", indexFunc(t))
-		b.P("return v, ix.Refused(new(%s).UnmarshalBinary(b))", t.Go)
+		b.P("return v, ix.Refused(&%s)", typeVar(t))
 		b.End()
 		root := "ix.Root()"
 		if t.Kind == resolve.List {

@@ -190,25 +190,40 @@ func (e *viewer) store(v *plan.Val, at spot, x string) string {
 	size := int(v.Layout.Min)
 	switch v.Kind {
 	case resolve.Bool:
-		return fmt.Sprintf("%s = wire.BoolByte(bool(%s))", at.one(), x)
+		return fmt.Sprintf("%s = wire.BoolByte(%s)", at.one(), plain(v, "bool", x))
 	case resolve.Enum:
 		if size > 1 && !bare(v.Type).EnumFixed {
 			return fmt.Sprintf("wire.PutVarint(%s, uint64(%s))", at.bytes(size), x)
 		}
-		return storeInt(size, at, x)
 	case resolve.FixedData:
 		return fmt.Sprintf("*(%s)(%s) = %s", e.viewGo(v), at.bytes(size), x)
 	case resolve.F32, resolve.F64:
-		return storeInt(size, at, fmt.Sprintf("math.Float%dbits(float%d(%s))", 8*size, 8*size, x))
-	case resolve.U8, resolve.U16, resolve.U32, resolve.U64, resolve.I8, resolve.I16, resolve.I32, resolve.I64:
-		return storeInt(size, at, x)
+		float := fmt.Sprintf("float%d", 8*size)
+		return storeInt(size, at, fmt.Sprintf("math.Float%dbits(%s)", 8*size, plain(v, float, x)))
+	case resolve.U8, resolve.U16, resolve.U32, resolve.U64:
+		x = plain(v, fmt.Sprintf("uint%d", 8*size), x)
+	case resolve.I8, resolve.I16, resolve.I32, resolve.I64:
+		x = fmt.Sprintf("uint%d(%s)", 8*size, x)
+	default:
+		return ""
 	}
-	return ""
+	if v.Kind == resolve.Enum {
+		x = fmt.Sprintf("uint%d(%s)", 8*size, x)
+	}
+	return storeInt(size, at, x)
+}
+
+// plain converts x of a declared type to the type behind it.
+func plain(v *plan.Val, goType, x string) string {
+	if v.Go == goType {
+		return x
+	}
+	return goType + "(" + x + ")"
 }
 
 func storeInt(size int, at spot, x string) string {
 	if size == 1 {
-		return fmt.Sprintf("%s = byte(%s)", at.one(), x)
+		return at.one() + " = " + x
 	}
-	return fmt.Sprintf("binary.LittleEndian.PutUint%d(%s, uint%d(%s))", 8*size, at.upTo(size), 8*size, x)
+	return fmt.Sprintf("binary.LittleEndian.PutUint%d(%s, %s)", 8*size, at.upTo(size), x)
 }

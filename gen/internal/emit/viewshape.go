@@ -16,12 +16,12 @@ type shapes struct {
 
 // shape is what is known of one struct or union.
 type shape struct {
-	frame   int     // K
-	widest  int     // of a union's members: the greatest frame
+	frame   int       // K
+	widest  int       // of a union's members: the greatest frame
 	places  []fieldAt // of a struct's fields
-	grows   bool    // see shapes.grows
-	perByte int     // see shapes.perByte
-	checks  bool    // see shapes.checks
+	grows   bool      // see shapes.grows
+	perByte int       // see shapes.perByte
+	checks  bool      // see shapes.checks
 }
 
 // fieldAt is where a field of a struct lies: off bytes behind the end that the
