@@ -3,6 +3,7 @@ package plan
 import (
 	"go/token"
 	"path"
+	"slices"
 	"sort"
 	"strings"
 
@@ -51,6 +52,9 @@ func Make(ns *resolve.Namespace, layouts *layout.Layouts, opts Options) (*Packag
 		m.pkg.Renamed = append(m.pkg.Renamed, old)
 	}
 	sort.Strings(m.pkg.Renamed)
+	if m.diags.HasErrors() { // what follows from a clash is no news
+		m.diags = slices.DeleteFunc(m.diags, func(d *diag.Diagnostic) bool { return d.Severity != diag.Error })
+	}
 	return m.pkg, m.diags
 }
 
