@@ -15,6 +15,7 @@ require (
 )
 
 require (
+	git.sr.ht/~sircmpwn/getopt v0.0.0-20191230200459-23622cc906b3 // indirect
 	github.com/colega/zeropool v0.0.0-20230505084239-6fb4a4f75381 // indirect
 	github.com/mus-format/common-go v0.0.0-20251026152644-9f5ac6728d8a // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
@@ -23,3 +24,5 @@ require (
 )
 
 replace github.com/fidelityframework/barewire-gen => ../
+
+tool git.sr.ht/~sircmpwn/go-bare/cmd/gen
