@@ -139,10 +139,11 @@ func (p *parser) noAngle(word, example string) ast.Type {
 		d := diag.Errorf(diag.BadTypeForm, at, "`%s` needs angle brackets around its type", word)
 		t := p.typ("for the " + word)
 		inner := p.from(start)
-		if p.tok.kind == '>' && p.angles == 0 {
+		switch {
+		case p.tok.kind == '>' && p.angles == 0:
 			p.next() // only the opening one was forgotten
 			d.Fix("insert <", diag.Edit{Span: p.span(start, start), New: "<"})
-		} else {
+		case word != "map": // whose second type is yet to come
 			d.Fix("add the brackets", diag.Edit{Span: p.span(start, start), New: "<"},
 				diag.Edit{Span: p.span(inner.End, inner.End), New: ">"})
 		}
@@ -187,7 +188,7 @@ func (p *parser) mapArgs(m *ast.Map) {
 	m.Key = p.typ("for the map's key")
 	p.angles--
 	if p.tok.kind == ',' {
-		p.wrongPair()
+		p.wrongPair(false)
 		m.Value = p.typ("for the map's value")
 		p.closer('>', open)
 		return
@@ -207,10 +208,13 @@ func (p *parser) mapArgs(m *ast.Map) {
 	m.Value = &ast.Bad{Span: p.span(p.prevEnd, p.prevEnd)}
 }
 
-// wrongPair reports the comma of map<K, V>.
-func (p *parser) wrongPair() {
-	p.error(diag.Errorf(diag.BadTypeForm, p.at(p.tok), "a map's key and value have brackets of their own").
-		Helpf("write `map<K><V>`").Fix("write ><", diag.Edit{Span: p.at(p.tok), New: "><"}))
+// wrongPair reports the comma of map<K, V>, or of map[K, V].
+func (p *parser) wrongPair(old bool) {
+	d := diag.Errorf(diag.BadTypeForm, p.at(p.tok), "a map's key and value have brackets of their own").Helpf("write `map<K><V>`")
+	if !old {
+		d.Fix("write ><", diag.Edit{Span: p.at(p.tok), New: "><"})
+	}
+	p.error(d)
 	p.next()
 }
 

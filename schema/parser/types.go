@@ -218,7 +218,7 @@ func (p *parser) oldMap(m *ast.Map) {
 	p.next()
 	m.Key = p.typ("for the map's key")
 	if p.tok.kind == ',' {
-		p.wrongPair()
+		p.wrongPair(true)
 		m.Value = p.typ("for the map's value")
 		p.closer(']', open)
 		return
