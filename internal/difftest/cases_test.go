@@ -1,8 +1,8 @@
-//go:build later
-
 package difftest
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -48,6 +48,27 @@ func mutantCases(pkg string, s *subject, valid []runner.Case, n int) (cases []ru
 				cases = append(cases, runner.Case{Op: "hostile", Type: c.Type, Msg: msg})
 			}
 		}
+	}
+	return cases
+}
+
+// hostileCases are messages that ask for as much as they can with few bytes:
+// counts that fit and counts that do not, elements that are all absent, empty
+// or nested, noise.
+func hostileCases(typ string) (cases []runner.Case) {
+	fill := func(b byte, n int) []byte { return bytes.Repeat([]byte{b}, n) }
+	claim := func(n uint64, rest []byte) []byte { return append(binary.AppendUvarint(nil, n), rest...) }
+	noise := make([]byte, 3000)
+	for i := range noise {
+		noise[i] = byte(i * i >> 3)
+	}
+	for _, msg := range [][]byte{
+		fill(0, 3000), fill(1, 3000), fill(2, 3000), fill(0xff, 3000), fill(0x80, 3000), noise,
+		claim(2900, fill(0, 3000)), claim(2900, fill(1, 3000)), claim(1000, fill(1, 3000)), claim(3000, noise),
+		claim(1<<20, fill(0, 100)), claim(1<<31, fill(0, 100)), claim(1<<32+8, fill(0, 100)), claim(1<<60, fill(0, 100)), claim(1<<63, fill(0, 100)),
+		claim(1<<64-1, fill(0, 100)), bytes.Repeat([]byte{0xff, 0xff, 0xff, 0x07}, 500), bytes.Repeat([]byte{0xa0, 0x1f}, 1000),
+	} {
+		cases = append(cases, runner.Case{Op: "hostile", Type: typ, Msg: msg})
 	}
 	return cases
 }

@@ -1,5 +1,3 @@
-//go:build later
-
 package difftest
 
 import (
@@ -7,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/gen"
-	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
 	"github.com/fidelityframework/barewire-gen/internal/schemagen"
 	"github.com/fidelityframework/barewire-gen/internal/scratch"
 )

@@ -1,37 +1,55 @@
-//go:build later
-
 package difftest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/internal/schemagen"
-	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/parser"
+	"github.com/fidelityframework/barewire-gen/schema/printer"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
 // TestFrontEndReadsRandomSchemas holds what the compiler understands against
-// what was meant, in every dialect: types, tags, numbers, annotations.
+// what was meant, in every dialect: types, tags, numbers, annotations. What fmt
+// makes of the text must mean the same, and must stay as it is.
 func TestFrontEndReadsRandomSchemas(t *testing.T) {
 	sayHow(t)
 	lang := schemagen.Lang{Forward: true, FixedEnums: true}
 	for _, s := range subjects(schemas(2000), lang, anyDialect, false) {
-		got, diags := schema.Compile([]*source.File{source.NewFile("random.bare", []byte(s.text))}, schema.Options{})
-		if diags.HasErrors() {
-			t.Fatalf("%v\n%s", diags.Err(), s.text)
-		}
-		back := fromResolved(got.Namespaces[0])
-		if s.schema.Forward { // as printed: last to first
-			back.Forward = true
-			for i, j := 0, len(back.Decls)-1; i < j; i, j = i+1, j-1 {
-				back.Decls[i], back.Decls[j] = back.Decls[j], back.Decls[i]
-			}
-		}
-		if got, want := back.Print(schemagen.New, 0, true), s.schema.Print(schemagen.New, 0, true); got != want {
+		want := s.schema.Print(schemagen.New, 0, true)
+		if got := understood(t, s.text, s.schema.Forward); got != want {
 			t.Fatalf("from\n%s\nthe compiler understood\n%s\nwanted\n%s", s.text, got, want)
 		}
+		formatted := format(t, s.text)
+		if got := understood(t, formatted, s.schema.Forward); got != want {
+			t.Fatalf("fmt made\n%s\nof\n%s\nwhich means\n%s\ninstead of\n%s", formatted, s.text, got, want)
+		}
+		if again := format(t, formatted); again != formatted {
+			t.Fatalf("fmt made\n%s\nof its own\n%s", again, formatted)
+		}
 	}
+}
+
+func format(t *testing.T, text string) string {
+	t.Helper()
+	file, diags := parser.Parse(source.NewFile("random.bare", []byte(text)))
+	if diags.HasErrors() {
+		t.Fatalf("%v\n%s", diags.Err(), text)
+	}
+	return string(printer.Format(file))
+}
+
+// understood compiles text and prints what the compiler made of it. Forward
+// says that the declarations stand last to first.
+func understood(t *testing.T, text string, forward bool) string {
+	t.Helper()
+	s := compile(t, text)
+	if s.Forward = forward; forward {
+		slices.Reverse(s.Decls)
+	}
+	return s.Print(schemagen.New, 0, true)
 }
 
 // fromResolved turns the compiler's model into the tests' own.

@@ -1,5 +1,3 @@
-//go:build later
-
 package difftest
 
 import (
@@ -22,6 +20,9 @@ func TestNasty(t *testing.T) {
 	s := &subject{schema: compile(t, string(text)), text: string(text), seed: seed()}
 	cases := valueCases("nasty", s, 40)
 	cases = append(cases, mutantCases("nasty", s, cases, 5)...)
+	for _, d := range s.schema.Decls {
+		cases = append(cases, hostileCases("nasty."+d.Name)...)
+	}
 	run(t, p.build(t), nil, cases, func(string) string { return "" })
 	p.m.Vet("./...")
 }

@@ -1,5 +1,3 @@
-//go:build later
-
 package difftest
 
 import (

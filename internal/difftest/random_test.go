@@ -1,5 +1,3 @@
-//go:build later
-
 package difftest
 
 import (
@@ -46,6 +44,9 @@ func TestRandomSchemas(t *testing.T) {
 		valid := valueCases(packageOf(i), s, 8)
 		cases = append(cases, valid...)
 		cases = append(cases, mutantCases(packageOf(i), s, valid, 4)...)
+		for _, d := range s.schema.Decls {
+			cases = append(cases, hostileCases(packageOf(i)+"."+d.Name)...)
+		}
 	}
 	run(t, bin, nil, cases, contextOf(all))
 	p.m.Vet("./...")

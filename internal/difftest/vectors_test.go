@@ -1,5 +1,3 @@
-//go:build later
-
 package difftest
 
 import (
@@ -8,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/gen"
 	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
 	"github.com/fidelityframework/barewire-gen/internal/schemagen"
+	"github.com/fidelityframework/barewire-gen/internal/scratch"
 	"github.com/fidelityframework/barewire-gen/schema"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -230,4 +230,38 @@ func TestVectors(t *testing.T) {
 		cases = append(cases, judged("company.Person", person.Type, unhex(t, v.Hex)))
 	}
 	run(t, p.build(t), nil, cases, func(string) string { return "" })
+}
+
+// kindsMessage is the last value of testdata/literals.go.txt, put together from
+// the draft's examples.
+const kindsMessage = "8101" + "8101" + "ff000000" + "01ff" + "6666666666660440" + "01" + "0442415245" + "02aaee" + "0102" +
+	"8002" + "0101000000" + "0103666f6f" + "fe018002" + "0200000000047a65726fff0000000178" + "ff01ff01" + "ffffffffffffffffff01"
+
+// TestLiterals builds a program whose values are written in Go, as a user
+// would, and compares the messages it writes.
+func TestLiterals(t *testing.T) {
+	kinds, err := os.ReadFile("testdata/kinds.bare")
+	if err != nil {
+		t.Fatal(err)
+	}
+	main, err := os.ReadFile("testdata/literals.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProgram(t)
+	p.add(t, "company", map[string]string{"company.bare": corpusFile(t, "spec", "draft-devault-bare-11__Appendix_B.1.bare")}, gen.Options{}, nil)
+	p.add(t, "kinds", map[string]string{"kinds.bare": string(kinds)}, gen.Options{}, nil)
+	p.m.Write("literals/main.go", []byte(strings.ReplaceAll(string(main), "SCRATCH", scratch.Path)))
+	out, err := exec.Command(p.m.Build("./literals")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, company := readVectors(t)
+	want := ""
+	for _, v := range company {
+		want += v.Hex + "\n"
+	}
+	if got := string(out); got != want+kindsMessage+"\n" {
+		t.Errorf("wrote\n%s\nwant\n%s%s", got, want, kindsMessage)
+	}
 }
