@@ -35,7 +35,7 @@ func (e *FormatError) Error() string {
 
 func (e *FormatError) Unwrap() error { return e.Err }
 
-const clause = "package p\n\n"
+const clause = "package p\n"
 
 // Render gives the declarations as gofmt would have them. Jennifer works out
 // the imports; they are taken off again, since pieces of one file share them.
@@ -76,7 +76,7 @@ func (g *Code) Render() (Piece, error) {
 	if err := format.Node(out, fset, tree); err != nil {
 		return Piece{}, formatError(err, raw.Bytes())
 	}
-	p.Text = bytes.TrimPrefix(out.Bytes(), []byte(clause))
+	p.Text = bytes.TrimPrefix(bytes.TrimPrefix(out.Bytes(), []byte(clause)), []byte("\n"))
 	return p, nil
 }
 
