@@ -27,6 +27,9 @@ var aspects = []aspect{
 	declare,
 	equal,
 	clone,
+	encoding,
+	sizing,
+	decoding,
 }
 
 // viewAspects follow where views are wanted.
