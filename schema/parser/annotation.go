@@ -20,7 +20,8 @@ type annotScanner struct {
 func (p *parser) annotation(c *ast.Comment) *ast.Annotation {
 	enter("annotation")
 	s := &annotScanner{parser: p, pos: c.Span.Start + 2, end: c.Span.End}
-	a := &ast.Annotation{Span: c.Span}
+	a := p.annots.new()
+	a.Span = c.Span
 	if s.more() && class[s.text[s.pos]] == cSpace {
 		s.fail(s.pos, "the annotation's name stands right behind `#@`")
 		return nil
@@ -79,7 +80,7 @@ func (s *annotScanner) args() (args []*ast.Arg) {
 // arg = [ word "=" ] word [ "(" arg { "," arg } ")" ] .
 func (s *annotScanner) arg() *ast.Arg {
 	enter("arg")
-	a := &ast.Arg{}
+	a := s.parser.args.new()
 	s.space()
 	start := s.pos
 	a.Value = s.word("an argument")

@@ -6,19 +6,19 @@ import (
 
 // spot is a node that comments can belong to.
 type spot struct {
-	start, end int
+	start, end int32
 	node       *ast.Attached
 }
 
 // open notes that a node starts at the current token; close completes it. So
 // the spots lie in source order, outermost first, without a walk of the tree.
 func (p *parser) open() int {
-	p.spots = append(p.spots, spot{start: int(p.tok.start)})
+	p.spots = append(p.spots, spot{start: p.tok.start})
 	return len(p.spots) - 1
 }
 
 func (p *parser) close(i int, node *ast.Attached) {
-	p.spots[i].end, p.spots[i].node = p.prevEnd, node
+	p.spots[i].end, p.spots[i].node = int32(p.prevEnd), node
 }
 
 // attach gives every comment to the node that it belongs to, in one pass over
@@ -29,9 +29,9 @@ func (p *parser) attach(tree *ast.File) {
 	next := 0         // the first node that starts after it
 	for i := 0; i < len(p.comments); {
 		c := p.comments[i]
-		for ; next < len(p.spots) && p.spots[next].start < c.Span.Start; next++ {
+		for ; next < len(p.spots) && int(p.spots[next].start) < c.Span.Start; next++ {
 			s := p.spots[next]
-			inside = append(unnest(inside, s.start+1), s)
+			inside = append(unnest(inside, int(s.start)+1), s)
 		}
 		if !c.OwnLine {
 			inside = unnest(inside, c.after)
@@ -46,7 +46,7 @@ func (p *parser) attach(tree *ast.File) {
 		}
 		end := p.runEnd(i)
 		var node *ast.Attached
-		if next < len(p.spots) && p.adjoins(p.comments[end-1].Span.End, p.spots[next].start) {
+		if next < len(p.spots) && p.adjoins(p.comments[end-1].Span.End, int(p.spots[next].start)) {
 			node = p.spots[next].node
 		}
 		for ; i < end; i++ {
@@ -58,7 +58,7 @@ func (p *parser) attach(tree *ast.File) {
 
 // unnest drops the innermost nodes that end before a place.
 func unnest(inside []spot, place int) []spot {
-	for len(inside) > 0 && inside[len(inside)-1].end < place {
+	for len(inside) > 0 && int(inside[len(inside)-1].end) < place {
 		inside = inside[:len(inside)-1]
 	}
 	return inside
@@ -105,12 +105,12 @@ func (p *parser) give(tree *ast.File, node *ast.Attached, c *ast.Comment, behind
 		case node == nil:
 			tree.Annots = append(tree.Annots, a)
 		default:
-			node.Annots = append(node.Annots, a)
+			node.Annots = extend(node.Annots, a, &p.annotPool)
 		}
 		return
 	}
 	if node != nil && (!behind || len(node.Doc) == 0) {
-		node.Doc = append(node.Doc, c)
+		node.Doc = extend(node.Doc, c, &p.docPool)
 	}
 }
 

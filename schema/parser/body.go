@@ -98,7 +98,7 @@ func (p *parser) pipe(b *body, spot int) {
 	switch k := p.tok.kind; {
 	case k == '|':
 		p.next()
-		p.spots[spot].end = p.prevEnd // a comment behind the | is the member's
+		p.spots[spot].end = int32(p.prevEnd) // a comment behind the | is the member's
 		for p.tok.kind == '|' {
 			p.error(diag.Errorf(diag.MissingType, p.at(p.tok), "expected a type between the two `|`"))
 			p.next()

@@ -52,6 +52,7 @@ func Parse(f *source.File) (*ast.File, diag.List) {
 		return tree, diag.List{d}
 	}
 	p := &parser{lexer: lexer{file: f, text: string(f.Text()), fresh: true}}
+	p.spots = make([]spot, 0, len(p.text)/24)
 	p.pos = len(byteOrderMark(f.Text()))
 	p.tok = p.scan()
 	p.schema(tree)
@@ -94,6 +95,11 @@ type parser struct {
 	memberPool  []*ast.Member
 	valuePool   []*ast.EnumValue
 
+	docPool   []*ast.Comment
+	annotPool []*ast.Annotation
+
+	annots    slab[ast.Annotation]
+	args      slab[ast.Arg]
 	decls     slab[ast.Decl]
 	fields    slab[ast.Field]
 	members   slab[ast.Member]
@@ -188,10 +194,10 @@ func (p *parser) restOfTypeDecl(spot, start int) *ast.Decl {
 			Fix("remove it", diag.Edit{Span: p.at(p.tok)}))
 		p.next()
 	}
-	if p.tok.first && p.atDeclaration() {
-		d.Type = p.missingType("for " + describeName(d.Name))
+	if startsType(p.tok.kind) && !(p.tok.first && p.atDeclaration()) {
+		d.Type = p.typ("")
 	} else {
-		d.Type = p.typ("for " + describeName(d.Name))
+		d.Type = p.missingType("for " + describeName(d.Name))
 	}
 	s, isStruct := d.Type.(*ast.Struct)
 	d.Old = isStruct && s.Old

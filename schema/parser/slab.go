@@ -42,6 +42,21 @@ func seal[T any](stack *[]*T, mark int, pool *[]*T) []*T {
 	return list
 }
 
+// extend appends to a list that has one element as a rule: the first is taken
+// from a pool.
+func extend[T any](list []*T, v *T, pool *[]*T) []*T {
+	if list != nil {
+		return append(list, v)
+	}
+	if len(*pool) == 0 {
+		*pool = make([]*T, 256)
+	}
+	list = (*pool)[:1:1]
+	*pool = (*pool)[1:]
+	list[0] = v
+	return list
+}
+
 func indexByte(s string, c byte) int { return strings.IndexByte(s, c) }
 
 // describeRune names a character so that it can be found even where it does not show.

@@ -176,7 +176,7 @@ func (p *parser) mapArgs(m *ast.Map) {
 		m.Value = &ast.Bad{Span: p.span(p.prevEnd, p.prevEnd)}
 		switch k := p.tok.kind; {
 		case k == '<':
-			m.Value = p.angle("map", example)
+			m.Value = p.angle("map", "for the map's value", example)
 		case startsType(k) && !p.tok.first && p.peek(1).kind != ':':
 			m.Value = p.typ("")
 		}
@@ -195,7 +195,7 @@ func (p *parser) mapArgs(m *ast.Map) {
 	}
 	p.closer('>', open)
 	if p.tok.kind == '<' {
-		m.Value = p.angle("map", example)
+		m.Value = p.angle("map", "for the map's value", example)
 		return
 	}
 	at := p.found()

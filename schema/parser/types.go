@@ -180,7 +180,7 @@ func (p *parser) count(open kind) *ast.Int {
 func (p *parser) optional(start int) ast.Type {
 	enter("optional")
 	o := p.optionals.new()
-	o.Elem = p.angle("optional", "optional<T>")
+	o.Elem = p.angle("optional", "for the optional", "optional<T>")
 	o.Span = p.from(start)
 	return o
 }
@@ -189,7 +189,7 @@ func (p *parser) optional(start int) ast.Type {
 func (p *parser) list(start int) ast.Type {
 	enter("list")
 	l := p.lists.new()
-	l.Elem = p.angle("list", "list<T>")
+	l.Elem = p.angle("list", "for the list", "list<T>")
 	if p.tok.kind == '[' {
 		l.Len = p.length()
 	}
@@ -228,9 +228,8 @@ func (p *parser) oldMap(m *ast.Map) {
 }
 
 // angle = "<" type ">" .
-func (p *parser) angle(word, example string) ast.Type {
+func (p *parser) angle(word, what, example string) ast.Type {
 	enter("angle")
-	what := "for the " + word
 	open := p.tok
 	switch open.kind {
 	case '<':
