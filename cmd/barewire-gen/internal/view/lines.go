@@ -31,19 +31,19 @@ func (t *Type) drawLines(b *bytes.Buffer) {
 		}
 		line(b, fmt.Sprintf(" line %*d |%s|", digits, n, t.bytes(n*t.lineSize)))
 		if last := t.lastWithin(n + 1); last > n+1 {
-			line(b, fmt.Sprintf(" line %*s |%s|", digits, "..", center(fmt.Sprintf("to line %d the same field", last), int(t.lineSize))))
+			line(b, fmt.Sprintf(" line %*s |%s|", digits, "..", center(fmt.Sprintf("the same field, to line %d", last), int(t.lineSize))))
 			n = last
 		}
 	}
 }
 
 // lastWithin is the last line, from line n on, up to which all bytes belong to
-// one field.
+// one field that started before it.
 func (t *Type) lastWithin(n uint64) uint64 {
 	from := n * t.lineSize
 	for _, f := range t.Fields {
 		end := *f.Offset + f.Min
-		if *f.Offset <= from && end > from && end-from >= t.lineSize {
+		if *f.Offset < from && end > from && end-from >= t.lineSize {
 			return end/t.lineSize - 1
 		}
 	}
@@ -60,7 +60,7 @@ func (t *Type) bytes(from uint64) string {
 		}
 		s.WriteString(bar(f, start == *f.Offset, int(end-start)))
 	}
-	return s.String() + strings.Repeat(" ", int(t.lineSize)-s.Len())
+	return s.String()
 }
 
 // bar is a field's part of a line: its name where it starts, then dashes.

@@ -4,7 +4,7 @@
 package view
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema"
 	"github.com/fidelityframework/barewire-gen/schema/layout"
@@ -27,7 +27,7 @@ type Type struct {
 	// where the size is fixed.
 	Max   *uint64 `json:"max"`
 	Align uint64  `json:"align"`          // the natural alignment
-	Lines uint64  `json:"cacheLines"`     // that a value of a fixed size takes; 0 for others
+	Lines uint64  `json:"cacheLines"`     // that a struct of fixed size takes; else 0
 	Asked uint64  `json:"askedAlign"`     // #@align, or 0
 	Slot  uint64  `json:"slot,omitempty"` // the size of a slot, where the class is bounded
 	// WhyNot says why the type is not castable; empty where it is.
@@ -60,6 +60,7 @@ type Part struct {
 	// Misaligned: it does not start at a multiple of its alignment.
 	Misaligned bool `json:"misaligned,omitempty"`
 
+	short string // Type without bodies, for the drawing
 	least uint64 // the least offset, where there is no fixed one
 }
 
@@ -82,7 +83,7 @@ func typeOf(l *layout.Layouts, d *resolve.Decl) *Type {
 	info, pos := l.Of(d.Type), d.At.Pos()
 	t := &Type{
 		Name: d.Name, File: d.At.File.Name(), Line: pos.Line, Column: pos.Column,
-		Class: className(info.Class), Min: info.Min, Max: maxOf(info), Align: max(1, info.Align),
+		Class: info.Class.String(), Min: info.Min, Max: maxOf(info), Align: max(1, info.Align),
 		Asked: d.Align, WhyNot: info.WhyNot, lineSize: Line,
 	}
 	body := d.Type
@@ -104,13 +105,14 @@ func typeOf(l *layout.Layouts, d *resolve.Decl) *Type {
 			t.Values = append(t.Values, Part{Name: v.Name, Tag: &v.Value, Min: size, Max: &size})
 		}
 	default:
-		t.Kind, t.Spelling = kindName(body.Kind), Spell(body)
+		t.Kind, t.Spelling = body.Kind.String(), body.String()
+		if body.Kind == resolve.Ref {
+			t.Kind = "alias"
+		}
 	}
-	switch {
-	case info.IsFixed():
+	t.Slot = l.Slot(d.Type, d)
+	if info.IsFixed() && body.Kind == resolve.Struct {
 		t.Lines = (info.Min + t.lineSize - 1) / t.lineSize
-	case info.Class == layout.Bounded:
-		t.Slot = roundUp(4+info.Max, max(8, d.Align))
 	}
 	return t
 }
@@ -143,7 +145,7 @@ func (t *Type) fields(l *layout.Layouts, body *resolve.Type) {
 
 func partOf(l *layout.Layouts, t *resolve.Type) Part {
 	info := l.Of(t)
-	return Part{Type: Spell(t), Min: info.Min, Max: maxOf(info), Align: max(1, info.Align)}
+	return Part{Type: t.String(), short: strings.ReplaceAll(t.Short(), "…", ".."), Min: info.Min, Max: maxOf(info), Align: max(1, info.Align)}
 }
 
 func maxOf(info layout.Info) *uint64 {
@@ -155,18 +157,6 @@ func maxOf(info layout.Info) *uint64 {
 		m = info.Min
 	}
 	return &m
-}
-
-func className(c layout.Class) string {
-	switch c {
-	case layout.Castable:
-		return "castable"
-	case layout.Fixed:
-		return "fixed"
-	case layout.Bounded:
-		return "bounded"
-	}
-	return "variable"
 }
 
 // enumSize is how many bytes a value of an enum takes.
@@ -186,37 +176,4 @@ func enumSize(t *resolve.Type, v uint64) uint64 {
 		n++
 	}
 	return n
-}
-
-func roundUp(n, to uint64) uint64 { return (n + to - 1) / to * to }
-
-var kindNames = map[resolve.Kind]string{
-	resolve.Uint: "uint", resolve.U8: "u8", resolve.U16: "u16", resolve.U32: "u32", resolve.U64: "u64",
-	resolve.Int: "int", resolve.I8: "i8", resolve.I16: "i16", resolve.I32: "i32", resolve.I64: "i64",
-	resolve.F32: "f32", resolve.F64: "f64", resolve.Bool: "bool", resolve.Str: "str", resolve.Void: "void",
-	resolve.Data: "data", resolve.FixedData: "data", resolve.Enum: "enum", resolve.Optional: "optional",
-	resolve.List: "list", resolve.FixedList: "list", resolve.Map: "map", resolve.Union: "union",
-	resolve.Struct: "struct", resolve.Ref: "alias",
-}
-
-func kindName(k resolve.Kind) string { return kindNames[k] }
-
-// Spell writes a type as a schema does, in the new syntax and on one line. The
-// bodies of structs, enums and unions without a name are left out.
-func Spell(t *resolve.Type) string {
-	switch t.Kind {
-	case resolve.Ref:
-		return t.Decl.Name
-	case resolve.FixedData:
-		return fmt.Sprintf("data[%d]", t.Len)
-	case resolve.Optional:
-		return "optional<" + Spell(t.Elem) + ">"
-	case resolve.List:
-		return "list<" + Spell(t.Elem) + ">"
-	case resolve.FixedList:
-		return fmt.Sprintf("list<%s>[%d]", Spell(t.Elem), t.Len)
-	case resolve.Map:
-		return "map<" + Spell(t.Key) + "><" + Spell(t.Elem) + ">"
-	}
-	return kindName(t.Kind)
 }

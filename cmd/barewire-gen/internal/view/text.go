@@ -82,7 +82,7 @@ func (t *Type) drawFields(b *bytes.Buffer) {
 			at = *f.Offset
 			ruled[len(rows)] = at
 		}
-		rows = append(rows, []string{f.offset(), f.size(), f.Name, f.Type, f.remark(t)})
+		rows = append(rows, []string{f.offset(), f.size(), f.Name, f.short, f.remark(t)})
 	}
 	t.table(b, rows, ruled)
 }
@@ -92,7 +92,7 @@ func (t *Type) drawParts(b *bytes.Buffer, tag, name string, parts []Part) {
 	for _, p := range parts {
 		what := p.Name
 		if what == "" {
-			what = p.Type
+			what = p.short
 		}
 		size := p.size()
 		if p.Type != "" {
