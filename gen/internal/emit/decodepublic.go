@@ -12,7 +12,7 @@ import (
 // decoder refuses is explained by the type's description.
 func unmarshal(g *gocode.Code, t *plan.Type) {
 	v := *t.Under
-	v.Type = t
+	v.Type, v.Go = t, t.Go
 	desc := typeVar(t)
 
 	doc := "UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what\n" +
@@ -95,8 +95,7 @@ func (c *decoder) whole(v *plan.Val, bytes string) {
 // everywhere else, such as a str.
 func leafDecoder(g *gocode.Code, t *plan.Type) {
 	v := *t.Under
-	v.Type = t
-	v.Go = t.Go
+	v.Type, v.Go = t, t.Go
 	c := &decoder{fail: "return -1", buf: true}
 	c.inline(&v, "(*x)", 0)
 	c.P("return p")

@@ -10,7 +10,7 @@ import (
 // marshal writes AppendBinary and MarshalBinary.
 func marshal(g *gocode.Code, t *plan.Type) {
 	v := *t.Under
-	v.Type = t
+	v.Type, v.Go = t, t.Go
 	g.Func(appendDoc(&v), fmt.Sprintf("(x %s) AppendBinary(b []byte) ([]byte, error)", t.Recv()), func(b *gocode.Body) {
 		switch {
 		case called(&v, t) && flat(&v):

@@ -15,7 +15,7 @@ import (
 //	func (x *Customer) sizeBARE() int { … }       for types of variable size
 func sizing(_ *emitter, g *gocode.Code, t *plan.Type) {
 	v := *t.Under
-	v.Type = t
+	v.Type, v.Go = t, t.Go
 	fixed := v.Layout.IsFixed()
 	if called(&v, t) && !fixed {
 		c := &sizer{}
