@@ -25,6 +25,10 @@ func equal(_ *emitter, g *gocode.Code, t *plan.Type) {
 				b.P("return %s(x).Equal(%s(y))", t.Alias.Go, t.Alias.Go)
 			case t.Under.Comparable:
 				b.P("return x == y")
+			case t.Kind == resolve.F32:
+				b.P("return math.Float32bits(float32(x)) == math.Float32bits(float32(y))")
+			case t.Kind == resolve.F64:
+				b.P("return math.Float64bits(float64(x)) == math.Float64bits(float64(y))")
 			default:
 				h.equal(b, t.Under, place{"x", false}, place{"y", false})
 				b.P("return true")
@@ -162,10 +166,12 @@ func (h *helpers) equal(b *gocode.Body, v *plan.Val, x, y place) {
 	case v.Kind == resolve.Void:
 	case v.Comparable:
 		differ(b, "%s != %s", x.value(), y.value())
-	case v.Kind == resolve.F32:
-		differ(b, "math.Float32bits(float32(%s)) != math.Float32bits(float32(%s))", x.value(), y.value())
-	case v.Kind == resolve.F64:
-		differ(b, "math.Float64bits(float64(%s)) != math.Float64bits(float64(%s))", x.value(), y.value())
+	case v.Kind == resolve.F32, v.Kind == resolve.F64:
+		bits := "math.Float64bits"
+		if v.Kind == resolve.F32 {
+			bits = "math.Float32bits"
+		}
+		differ(b, "%s(%s) != %s(%s)", bits, plainFloat(v, x), bits, plainFloat(v, y))
 	case v.Kind == resolve.Data:
 		differ(b, "!bytes.Equal(%s, %s)", x.value(), y.value())
 	case v.Type != nil && v.Type.Pointer():
@@ -183,6 +189,17 @@ func (h *helpers) equal(b *gocode.Body, v *plan.Val, x, y place) {
 	default:
 		h.equalParts(b, v, x, y)
 	}
+}
+
+// plainFloat is a float without its name.
+func plainFloat(v *plan.Val, p place) string {
+	switch {
+	case v.Type == nil:
+		return p.value()
+	case v.Kind == resolve.F32:
+		return "float32(" + p.value() + ")"
+	}
+	return "float64(" + p.value() + ")"
 }
 
 // differ writes

@@ -157,18 +157,32 @@ func writeImports(out *bytes.Buffer, used map[string]bool) {
 	case len(std)+len(other) == 0:
 		return
 	case len(std)+len(other) == 1:
-		fmt.Fprintf(out, "\nimport %q\n", append(std, other...)[0])
+		fmt.Fprintf(out, "\nimport %s\n", importSpec(append(std, other...)[0]))
 		return
 	}
 	out.WriteString("\nimport (\n")
 	for _, path := range std {
-		fmt.Fprintf(out, "\t%q\n", path)
+		fmt.Fprintf(out, "\t%s\n", importSpec(path))
 	}
 	if len(std) > 0 && len(other) > 0 {
 		out.WriteByte('\n')
 	}
 	for _, path := range other {
-		fmt.Fprintf(out, "\t%q\n", path)
+		fmt.Fprintf(out, "\t%s\n", importSpec(path))
 	}
 	out.WriteString(")\n")
+}
+
+// importSpec names the package where its path does not say its name.
+func importSpec(path string) string {
+	base := path[strings.LastIndexByte(path, '/')+1:]
+	if Imports[base] == path {
+		return strconv.Quote(path)
+	}
+	for name, p := range Imports {
+		if p == path {
+			return name + " " + strconv.Quote(path)
+		}
+	}
+	return strconv.Quote(path)
 }
