@@ -71,10 +71,11 @@ func oursLarge() []Row {
 	})
 }
 
-// NoAllocation is the rows of ours that should not allocate.
+// NoAllocation is the rows of ours that should not allocate. (A map's strings are
+// new whatever is reused, so D is not among them in decode-reuse.)
 var NoAllocation = []struct{ Shape, Op, Name string }{
 	{"A", Encode, "ours"}, {"A", Decode, "ours"}, {"A", Access, "ours-view"}, {"A", Validate, "ours"},
 	{"B", Encode, "ours"}, {"B", Decode, "ours"}, {"B", Access, "ours-view"}, {"B", Access, "ours-over"}, {"B", Validate, "ours"},
 	{"C", Encode, "ours"}, {"C", DecodeReuse, "ours-same"}, {"C", DecodeAlias, "ours"}, {"C", Access, "ours-index"}, {"C", Index, "ours"},
-	{"D", Encode, "ours"}, {"D", DecodeReuse, "ours-same"}, {"D", Access, "ours-indexed"}, {"D", Index, "ours"},
+	{"D", Encode, "ours"}, {"D", Access, "ours-indexed"}, {"D", Index, "ours"},
 }
