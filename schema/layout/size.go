@@ -218,9 +218,13 @@ func (l *Layouts) structure(i *info, t *resolve.Type) {
 		i.Class = Fixed
 	case i.Min%i.Align != 0:
 		i.Class = Fixed
-		i.WhyNot = fmt.Sprintf("its size %d is no multiple of %d: Go would add %d bytes at its end",
-			i.Min, i.Align, i.Align-i.Min%i.Align)
+		i.WhyNot = sizeReason(i)
 	}
+}
+
+func sizeReason(i *info) string {
+	return fmt.Sprintf("its size %d is no multiple of %d: Go would add %d bytes at its end",
+		i.Min, i.Align, i.Align-i.Min%i.Align)
 }
 
 // want notes what a field asks for.

@@ -1,0 +1,137 @@
+package lint
+
+import (
+	"strings"
+
+	"github.com/fidelityframework/barewire-gen/schema/ast"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/resolve"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+func (l *linter) typeName(d *resolve.Decl) {
+	if strings.IndexByte(d.Name, '_') < 0 {
+		return
+	}
+	l.found(diag.TypeSpelling, func() *diag.Diagnostic {
+		return diag.Errorf(diag.TypeSpelling, d.At, "a type's name has letters and digits only elsewhere, and `%s` has a `_`", d.Name)
+	})
+}
+
+func (l *linter) fieldName(f *ast.Field) {
+	name := f.Name.Name
+	if name == "" {
+		return
+	}
+	if c := name[0]; c >= 'A' && c <= 'Z' {
+		l.found(diag.FieldCapital, func() *diag.Diagnostic {
+			return diag.Errorf(diag.FieldCapital, f.Name.Span, "the field `%s` starts with a capital letter, which bare-ts refuses", name)
+		})
+	}
+	for i := range len(name) {
+		c := name[i]
+		if c != '_' && (c < '0' || c > '9') {
+			continue
+		}
+		what := "`_`"
+		if c != '_' {
+			what = "digits"
+		}
+		l.found(diag.FieldSpelling, func() *diag.Diagnostic {
+			return diag.Errorf(diag.FieldSpelling, f.Name.Span, "the field `%s` has %s in its name, which drafts before 14 do not allow", name, what)
+		})
+		return
+	}
+}
+
+func (l *linter) valueName(v *ast.EnumValue) {
+	name := v.Name.Name
+	for i := range len(name) {
+		c := name[i]
+		if c >= 'A' && c <= 'Z' || i > 0 && (c == '_' || c >= '0' && c <= '9') {
+			continue
+		}
+		l.found(diag.ValueSpelling, func() *diag.Diagnostic {
+			return diag.Errorf(diag.ValueSpelling, v.Name.Span, "the value `%s` is not in CONSTANT_CASE, which every draft wants", name).
+				Helpf("write `%s`", constantCase(name))
+		})
+		return
+	}
+}
+
+// constantCase is a name as a value's: FooBar is FOO_BAR.
+func constantCase(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		if i > 0 && c >= 'A' && c <= 'Z' && name[i-1] >= 'a' && name[i-1] <= 'z' {
+			b.WriteByte('_')
+		}
+		b.WriteByte(c)
+	}
+	return strings.ToUpper(strings.TrimLeft(b.String(), "_0123456789"))
+}
+
+const (
+	mostSafe   = 1<<53 - 1 // the greatest whole number of JavaScript
+	mostLength = 1<<32 - 1
+)
+
+// numbers looks at numbers, and at what keys a map.
+func (l *linter) numbers(t *resolve.Type) {
+	switch t.Kind {
+	case resolve.FixedData, resolve.FixedList:
+		if t.Len > mostLength {
+			l.large(t.At, "the length", t.Len)
+		}
+	case resolve.Enum:
+		last := uint64(0)
+		for i, v := range t.Values {
+			if i > 0 && v.Value <= last {
+				l.descends(v.At, "value", v.Name)
+			}
+			if last = v.Value; last > mostSafe {
+				l.large(v.At, "the value", last)
+			}
+		}
+	case resolve.Union:
+		last := uint64(0)
+		for i, m := range t.Members {
+			if i > 0 && m.Tag <= last {
+				l.descends(m.At, "tag", m.Type.Short())
+			}
+			if last = m.Tag; last > mostSafe {
+				l.large(m.At, "the tag", last)
+			}
+			l.numbers(m.Type)
+		}
+		return
+	case resolve.Map:
+		if k := t.Key.Resolve().Kind; l.spec == 0 && (k == resolve.Data || k == resolve.FixedData) {
+			l.found(diag.DataKey, func() *diag.Diagnostic {
+				return diag.Errorf(diag.DataKey, t.Key.At, "drafts before 13 do not allow data as a map's key")
+			})
+		}
+		l.numbers(t.Key)
+	case resolve.Struct:
+		for _, f := range t.Fields {
+			l.numbers(f.Type)
+		}
+		return
+	}
+	if t.Elem != nil {
+		l.numbers(t.Elem)
+	}
+}
+
+func (l *linter) descends(at source.Span, what, name string) {
+	l.found(diag.NotAscending, func() *diag.Diagnostic {
+		return diag.Errorf(diag.NotAscending, at, "the %s of `%s` is less than the one before, which drafts since 12 do not allow", what, name)
+	})
+}
+
+func (l *linter) large(at source.Span, what string, n uint64) {
+	l.found(diag.LargeNumber, func() *diag.Diagnostic {
+		return diag.Errorf(diag.LargeNumber, at, "%s %d is greater than bare-ts and go-bare take", what, n)
+	})
+}
