@@ -11,11 +11,21 @@ import (
 func nearest(word string, known []string) string {
 	best, at := "", 1+max(1, len(word)/3)
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < at {
+		d := distance(strings.ToLower(word), strings.ToLower(k))
+		// Of two that are as close, the one that begins alike is meant.
+		if d < at || d == at && best != "" && common(word, k) > common(word, best) {
 			best, at = k, d
 		}
 	}
 	return best
+}
+
+// common is how many bytes two words have in common at their start.
+func common(a, b string) (n int) {
+	for n < min(len(a), len(b)) && a[n]|0x20 == b[n]|0x20 {
+		n++
+	}
+	return n
 }
 
 // distance counts the letters to add, drop, change or swap to get from a to b

@@ -24,7 +24,12 @@ func Text(types []*Type) []byte {
 
 func (t *Type) draw(b *bytes.Buffer) {
 	where := fmt.Sprintf("%s:%d:%d", t.File, t.Line, t.Column)
-	line(b, fmt.Sprintf("%s   %s   %s", t.Name, where, t.Kind))
+	if head := fmt.Sprintf("%s   %s   %s", t.Name, where, t.Kind); len(head) <= width {
+		line(b, head)
+	} else {
+		line(b, t.Name)
+		line(b, where+"   "+t.Kind)
+	}
 	line(b, t.summary())
 	switch t.Kind {
 	case "struct":
