@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,7 +20,11 @@ import (
 // corpusDir is the corpus in this repository.
 func corpusDir(t *testing.T, elem ...string) string {
 	t.Helper()
-	return filepath.Join(append([]string{scratch.Root(t), "testdata", "corpus"}, elem...)...)
+	dir := filepath.Join(scratch.Root(t), "testdata", "corpus")
+	if _, err := os.Stat(dir); err != nil {
+		dir = scratch.Shared(t, "corpus")
+	}
+	return filepath.Join(append([]string{dir}, elem...)...)
 }
 
 func corpusFile(t *testing.T, elem ...string) string {
@@ -112,9 +117,22 @@ func TestCorpus(t *testing.T) {
 	t.Logf("%d schemas generated, %d refused, %d messages", len(p.imports), refused, len(cases))
 }
 
-// realRefusedByBareTS is how many of the real schemas bare-ts 0.16 does not
-// take, even with --legacy: for snake_case fields, most of them.
-const realRefusedByBareTS = 0
+// snake finds the fields of a schema that bare-ts 0.16 does not take (T6).
+var snake = regexp.MustCompile(`(?m)^(\s*)([a-z]\w*_\w*)(\s*:)`)
+
+// forBareTS spells snake_case fields in camelCase. Names do not travel, so the
+// messages are the same.
+func forBareTS(text string) string {
+	return snake.ReplaceAllStringFunc(text, camel)
+}
+
+func camel(name string) string {
+	parts := strings.Split(name, "_")
+	for i, p := range parts[1:] {
+		parts[i+1] = strings.ToUpper(p[:1]) + p[1:]
+	}
+	return strings.Join(parts, "")
+}
 
 // TestRealMessagesOfBareTS decodes, with generated code, messages that bare-ts
 // wrote for random values of the real schemas.
@@ -123,33 +141,32 @@ func TestRealMessagesOfBareTS(t *testing.T) {
 	needBareTS(t)
 	lang := schemagen.BareTS(true)
 	var real []entry
-	var models []*schemagen.Schema
+	var theirs []*schemagen.Schema // as bare-ts reads it
 	var in []tsSchema
 	for _, e := range corpusEntries(t) {
 		if e.dir != "real" || corpusRefused[e.dir+"/"+e.name] != "" {
 			continue
 		}
-		s := compile(t, e.text)
-		ts := tsSchema{Schema: e.text, Legacy: true, Cases: []tsCase{}}
+		ts := tsSchema{Schema: forBareTS(e.text), Legacy: true, Cases: []tsCase{}}
+		s := compile(t, ts.Schema)
 		for _, d := range s.Decls {
 			for k := 0; k < 5 && !d.Type.IsVoid(); k++ {
 				v := schemagen.Values(lang, d.Type).Example(seed() + k)
 				ts.Cases = append(ts.Cases, tsCase{Type: d.Name, JS: jsValue(d.Type, v)})
 			}
 		}
-		real, models, in = append(real, e), append(models, s), append(in, ts)
+		real, theirs, in = append(real, e), append(theirs, s), append(in, ts)
 	}
-	refused := 0
-	results := bareTS(t, in, func(i int, why string) { refused++ })
+	if len(real) != 36 {
+		t.Errorf("%d real schemas, want 36", len(real))
+	}
 	p := newProgram(t)
 	var cases []runner.Case
-	for i, e := range real {
-		if results[i] == nil {
-			continue
-		}
+	for i, results := range bareTS(t, in, nil) {
+		e := real[i]
 		p.add(t, e.pkg, map[string]string{"schema.bare": e.text}, gen.Options{}, nil)
-		for k, r := range results[i] {
-			d := declOf(models[i], in[i].Cases[k].Type)
+		for k, r := range results {
+			d := declOf(theirs[i], in[i].Cases[k].Type)
 			msg, err := hex.DecodeString(r.Hex)
 			if err != nil || r.Error != "" {
 				t.Fatalf("%s: bare-ts on %s: %s", e.name, in[i].Cases[k].JS, r.Error)
@@ -160,9 +177,6 @@ func TestRealMessagesOfBareTS(t *testing.T) {
 			}
 			cases = append(cases, c)
 		}
-	}
-	if refused != realRefusedByBareTS {
-		t.Errorf("bare-ts refuses %d real schemas, the table says %d", refused, realRefusedByBareTS)
 	}
 	run(t, p.build(t), nil, cases, func(string) string { return "" })
 	t.Logf("%d messages of %d schemas", len(cases), len(p.imports))

@@ -12,6 +12,8 @@ func sameView(view, x reflect.Value) error {
 	switch {
 	case isOptional(x.Type()):
 		return sameOptional(view, x)
+	case view.MethodByName("Get").IsValid() && x.Kind() == reflect.Struct && x.Field(0).Kind() == reflect.Pointer:
+		return sameOptional(view, x.Field(0)) // a named optional of something large
 	case isUnion(x.Type()):
 		return sameUnion(view, x)
 	case view.MethodByName("At").IsValid() && view.MethodByName("Len").IsValid():
