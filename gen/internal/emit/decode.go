@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fidelityframework/barewire-gen/gen/internal/gocode"
 	"github.com/fidelityframework/barewire-gen/gen/internal/plan"
@@ -173,7 +174,9 @@ func (c *decoder) run(fs []*plan.Field, then uint64) {
 	}
 	c.need(size + then)
 	p := c.name("p")
-	c.P("%s := (*[%d]byte)(b[p:])", p, size+then)
+	if then > 0 || slices.ContainsFunc(fs, func(f *plan.Field) bool { return !f.Pad && reads(f.Val) }) {
+		c.P("%s := (*[%d]byte)(b[p:])", p, size+then)
+	}
 	off := uint64(0)
 	for _, f := range fs {
 		if !f.Pad {
@@ -221,6 +224,12 @@ func (c *decoder) flat(v *plan.Val, x string) {
 		return
 	}
 	c.need(size)
+	if !reads(v) {
+		c.P("p += %d", size)
+		c.avail -= size
+		c.lead = ""
+		return
+	}
 	if size == 1 && v.Kind != resolve.Struct && v.Kind != resolve.FixedList {
 		c.get(v, x, "b", "p", 0)
 	} else {
@@ -441,6 +450,10 @@ func (c *decoder) list(v *plan.Val, x string) {
 
 // flatElements reads elements that are known to be there.
 func (c *decoder) flatElements(e *plan.Val, x string) {
+	if !reads(e) {
+		c.P("p += len(%s) * %d", x, e.Layout.Min)
+		return
+	}
 	i, p := c.name("i"), c.name("p")
 	c.Block("for %s := range %s", i, x)
 	c.P("%s := (*[%d]byte)(b[p:])", p, e.Layout.Min)

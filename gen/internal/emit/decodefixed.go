@@ -26,6 +26,22 @@ func refusable(v *plan.Val) bool {
 	return false
 }
 
+// reads reports whether a flat value has bytes that count: all but padding.
+func reads(v *plan.Val) bool {
+	switch v.Kind {
+	case resolve.FixedList:
+		return reads(v.Elem)
+	case resolve.Struct:
+		for _, f := range v.Type.Fields {
+			if !f.Pad && reads(f.Val) {
+				return true
+			}
+		}
+		return false
+	}
+	return v.Layout.Min > 0
+}
+
 // getStruct writes the body of getBARE: one copy where the memory is the
 // message, after what can be refused.
 func (c *decoder) getStruct(t *plan.Type) {
@@ -145,7 +161,7 @@ func (c *decoder) getList(v *plan.Val, x, p, at string, off uint64) {
 	e := v.Elem
 	size := e.Layout.Min
 	switch {
-	case size == 0:
+	case !reads(e):
 	case isFixedNumber(e.Kind) && v.Len <= unrolled:
 		for i := range v.Len {
 			c.get(e, fmt.Sprintf("%s[%d]", x, i), p, plus(at, off, i*size), off+i*size)
