@@ -11,12 +11,13 @@ type body struct {
 	word      string // enum, union or struct
 	open      token  // its bracket
 	separator *diag.Diagnostic
+	last      int32 // where the item before this one started
 }
 
 // openBody takes the bracket that opens a body. Where it is missing but a body
 // follows, the body is read as if it were there; ok is false where none follows.
 func (p *parser) openBody(word string, open kind) (b body, ok bool) {
-	b = body{word: word, open: p.tok}
+	b = body{word: word, open: p.tok, last: -1}
 	if p.tok.kind == open {
 		p.next()
 		return b, true
@@ -46,11 +47,24 @@ func (p *parser) inBody(b *body) bool {
 		}
 		p.next()
 		return false
-	case k == tEOF, k == tIdent && p.tok.first && p.strayDeclaration():
+	case k == tEOF, k == tIdent && p.tok.first && p.strayDeclaration(), p.strayField(b.word):
 		p.unclosed(closing, b.open, b.word)
 		return false
 	}
+	if p.tok.start == b.last { // nothing was taken, and it is reported
+		p.skip()
+		return p.inBody(b)
+	}
+	b.last = p.tok.start
 	return true
+}
+
+// strayField reports whether the token starts a field, in the body of an enum or union.
+func (p *parser) strayField(word string) bool {
+	if word == "struct" || p.tok.kind != tIdent || p.peek(1).kind != ':' {
+		return false
+	}
+	return word == "union" || p.peek(2).kind != tNumber
 }
 
 // lastInDecl reports whether nothing but another declaration follows the token.

@@ -140,8 +140,9 @@ func (p *parser) at(t token) source.Span {
 	return p.span(int(t.start), int(t.end))
 }
 
-// from is the span from a start to the end of the last token taken.
-func (p *parser) from(start int) source.Span { return p.span(start, max(start, p.prevEnd)) }
+// from is the span from a start to the end of the last token taken. Where no
+// token was taken since, it is empty.
+func (p *parser) from(start int) source.Span { return p.span(min(start, p.prevEnd), p.prevEnd) }
 
 func (p *parser) is(word string) bool { return p.tok.kind == tIdent && p.textOf(p.tok) == word }
 
