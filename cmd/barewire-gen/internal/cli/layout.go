@@ -67,8 +67,8 @@ func (a *app) splitTypes(args []string) (inputs, types []string) {
 // knownTypes is an error for the first name that the schema does not declare.
 func knownTypes(cmd *cobra.Command, s *schema.Schema, names []string) error {
 	var known []string
-	for _, t := range view.Types(s, func(string) bool { return true }) {
-		known = append(known, t.Name)
+	for _, d := range view.Decls(s) {
+		known = append(known, d.Name)
 	}
 	for _, n := range names {
 		if slices.Contains(known, n) {
