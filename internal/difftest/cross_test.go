@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/gen"
-	"github.com/fidelityframework/barewire-gen/internal/schemagen"
 	"github.com/fidelityframework/barewire-gen/internal/scratch"
 )
 
@@ -19,7 +18,7 @@ var targets = []struct{ arch, qemu string }{
 // draft's vectors and random values and damage there.
 func TestOtherMachines(t *testing.T) {
 	sayHow(t)
-	all := subjects(schemas(50), schemagen.Lang{Forward: true, FixedEnums: true}, anyDialect, false)
+	all := subjects(schemas(50), langAll, anyDialect, false)
 	text, cases := vectorCases(t)
 	p := newProgram(t)
 	p.addSubjects(t, all, nil)

@@ -16,8 +16,7 @@ import (
 // makes of the text must mean the same, and must stay as it is.
 func TestFrontEndReadsRandomSchemas(t *testing.T) {
 	sayHow(t)
-	lang := schemagen.Lang{Forward: true, FixedEnums: true}
-	for _, s := range subjects(schemas(2000), lang, anyDialect, false) {
+	for _, s := range subjects(schemas(2000), langAll, anyDialect, false) {
 		want := s.schema.Print(schemagen.New, 0, true)
 		if got := understood(t, s.text, s.schema.Forward); got != want {
 			t.Fatalf("from\n%s\nthe compiler understood\n%s\nwanted\n%s", s.text, got, want)

@@ -135,6 +135,7 @@ func run(t *testing.T, bin string, wrap []string, cases []runner.Case, context f
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	done, failures := false, 0
+	var report []string
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, len(out)+1)
 	for lines.Scan() {
@@ -145,13 +146,14 @@ func run(t *testing.T, bin string, wrap []string, cases []runner.Case, context f
 		}
 		if strings.HasPrefix(line, "FAIL ") {
 			failures++
-			if failures <= 10 {
-				line += context(line)
-			}
+			line = shorten(line) + context(line)
 		}
 		if failures <= 10 {
-			t.Errorf("%.4000s", line)
+			report = append(report, fmt.Sprintf("%.4000s", line))
 		}
+	}
+	if failures > 0 {
+		t.Error(strings.Join(report, "\n"))
 	}
 	if failures > 10 {
 		t.Errorf("… and %d more", failures-10)
@@ -159,6 +161,17 @@ func run(t *testing.T, bin string, wrap []string, cases []runner.Case, context f
 	if err != nil || !done {
 		t.Fatalf("%s ended before its time: %v\n%.4000s", filepath.Base(bin), err, stderr.String())
 	}
+}
+
+// shorten cuts the parts of a report line, which may have long messages in hex.
+func shorten(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, p := range parts[:len(parts)-1] {
+		if len(p) > 400 {
+			parts[i] = p[:400] + fmt.Sprintf("… (%d)", len(p))
+		}
+	}
+	return strings.Join(parts, "\t")
 }
 
 // importOf is the import spec of a package of the scratch module.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/gen"
 	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
-	"github.com/fidelityframework/barewire-gen/internal/schemagen"
 )
 
 // packageOf is the package that subject i is generated into.
@@ -35,7 +34,7 @@ func (p *program) addSubjects(t *testing.T, all []*subject, peer func(typ string
 // reference: random values, and damaged messages, by every way in and out.
 func TestRandomSchemas(t *testing.T) {
 	sayHow(t)
-	all := subjects(schemas(300), schemagen.Lang{Forward: true, FixedEnums: true}, anyDialect, false)
+	all := subjects(schemas(300), langAll, anyDialect, false)
 	p := newProgram(t)
 	p.addSubjects(t, all, nil)
 	bin := p.build(t)

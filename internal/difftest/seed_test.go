@@ -55,3 +55,6 @@ func subjects(n int, lang schemagen.Lang, dialect func(i int) schemagen.Dialect,
 	}
 	return list
 }
+
+// langAll is all that the compiler reads, in every dialect.
+var langAll = schemagen.Lang{Forward: true, FixedEnums: true}

@@ -87,11 +87,7 @@ func sameUnion(view, x reflect.Value) error {
 		if len(out) == 1 { // void
 			continue
 		}
-		err := sameView(out[0], member)
-		if err != nil && member.Kind() == reflect.Struct && member.NumField() == 1 { // a wrapper
-			err = sameView(out[0], member.Field(0))
-		}
-		if err != nil {
+		if err := sameView(out[0], unwrapped(out[0], member)); err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
 	}
@@ -99,6 +95,16 @@ func sameUnion(view, x reflect.Value) error {
 		return fmt.Errorf("%d members answer", answers)
 	}
 	return nil
+}
+
+// unwrapped takes a member out of the wrapper that it needs where it has no Go
+// type of its own. A struct whose one field is called value has an accessor for it.
+func unwrapped(view, x reflect.Value) reflect.Value {
+	wrapper := x.Kind() == reflect.Struct && !isUnion(x.Type()) && x.NumField() == 1 && x.Type().Field(0).Name == "Value"
+	if !wrapper || view.MethodByName("Value").IsValid() || view.MethodByName("ValueField").IsValid() {
+		return x
+	}
+	return x.Field(0)
 }
 
 func sameList(view, x reflect.Value) error {
