@@ -129,6 +129,8 @@ type Val struct {
 	Path   string      // suffix for unexported helpers (append+Path): unique in the package, a capital first; empty for scalars, data, and names of structs, enums and unions, which need no helpers
 
 	View string // the name of the view type of a List, FixedList or Map without a Type of its own
+	// ViewIn is the type whose views that one is written with.
+	ViewIn *Type
 
 	CanFail    bool   // encoding can be refused: str, enum, union, #@max, or a part of it
 	Comparable bool   // == is wire equality: no floats, slices, maps, pointers in it

@@ -143,7 +143,7 @@ func (m *maker) listViews(t *Type) {
 		switch v.Kind {
 		case resolve.List, resolve.FixedList, resolve.Map:
 			if !own {
-				v.View = m.derived(v.Path+"View", me)
+				v.View, v.ViewIn = m.derived(v.Path+"View", me), t
 			}
 			walk(v.Elem, false)
 		case resolve.Optional:
