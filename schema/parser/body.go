@@ -113,10 +113,6 @@ func (p *parser) pipe(b *body, spot int) {
 	case k == '|':
 		p.next()
 		p.spots[spot].end = int32(p.prevEnd) // a comment behind the | is the member's
-		for p.tok.kind == '|' {
-			p.error(diag.Errorf(diag.MissingType, p.at(p.tok), "expected a type between the two `|`"))
-			p.next()
-		}
 	case startsType(k) && !(p.tok.first && p.strayDeclaration()):
 		p.error(diag.Errorf(diag.BadSeparator, p.span(p.prevEnd, p.prevEnd), "members of a union are separated by `|`").
 			Fix("insert |", diag.Edit{Span: p.span(p.prevEnd, p.prevEnd), New: " |"}))
@@ -136,6 +132,7 @@ func (p *parser) wrongInBody(b *body, expected string) {
 		return
 	case '|':
 		if b.word == "union" {
+			p.errorUnlessSaid(diag.Errorf(diag.MissingType, at, "expected a type in front of this `|`"))
 			p.next()
 			return
 		}
