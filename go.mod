@@ -15,3 +15,5 @@ require (
 	golang.org/x/tools v0.26.0 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
+
+tool github.com/fidelityframework/barewire-gen/cmd/barewire-gen

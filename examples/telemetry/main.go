@@ -77,14 +77,15 @@ func readInPlace(w io.Writer, message []byte) error {
 	if err != nil {
 		return err
 	}
-	last := report.Samples(report.SamplesLen() - 1)
+	samples := report.Samples()
+	last := samples.At(samples.Len() - 1)
 	fmt.Fprintf(w, "Read in place:  sample %d, %.2f °C, %s\n", last.Seq(), last.Celsius(), last.Quality())
 	return nil
 }
 
 // overMemory uses a block of memory as samples: no decoding, no copy.
 func overMemory(w io.Writer) error {
-	block := wire.AlignedBytes(4*SampleBinarySize, 64)
+	block := make([]byte, 4*SampleBinarySize)
 	samples, err := SampleSliceOver(block)
 	if err != nil {
 		return err
