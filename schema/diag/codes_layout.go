@@ -11,6 +11,7 @@ const (
 	NeedsSize       Code = "BW2007"
 	TooLarge        Code = "BW2008"
 	FalseSharing    Code = "BW2009"
+	StrideUnaligned Code = "BW2010"
 )
 
 var _ = register(
@@ -78,6 +79,14 @@ var _ = register(
 			"region of many items.",
 		Wrong: "type Frame data[1000000000]\n",
 		Right: "type Row data[100000]\ntype Frame list<Row>\n",
+	},
+	Rule{
+		Code: StrideUnaligned, Name: "stride-unaligned", Severity: Error,
+		Title: "a type's size breaks an #@atomic or #@cacheline field in the next item",
+		Why: "Items of a fixed type lie one after another, in a region and in a list<T>[n]. The second starts where the first ends, so " +
+			"the size must be a multiple of what the fields in it need. Padding at the end is written in the schema.",
+		Wrong: "type Ring struct {\n  #@atomic\n  head: u64\n  size: u32\n}\n",
+		Right: "type Ring struct {\n  #@atomic\n  head: u64\n  size: u32\n  #@pad\n  pad0: data[4]\n}\n",
 	},
 	Rule{
 		Code: FalseSharing, Name: "false-sharing", Severity: Warning,

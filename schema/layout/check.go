@@ -79,11 +79,11 @@ func (c *checker) size(t *resolve.Type, i *info, parts ...*resolve.Type) {
 			return
 		}
 	}
-	size := fmt.Sprintf("%d MiB", i.Max>>20)
+	size := fmt.Sprintf("%d", i.Max)
 	if i.Max == 1<<64-1 {
-		size = "more than 64 bits can say"
+		size = "more than " + size
 	}
-	c.report(diag.TooLarge, t.At, "this type is too large: it has %s, where a fixed type has at most %d MiB", size, MaxSize>>20).
+	c.report(diag.TooLarge, t.At, "this type is too large: it has %s bytes, and a fixed type at most %d (%d MiB)", size, MaxSize, MaxSize>>20).
 		Helpf("a list without a fixed length can have more, and so can a region of many items")
 }
 
@@ -125,9 +125,8 @@ func (c *checker) fields(t *resolve.Type, i *info, name string) {
 			clean = false
 			continue
 		}
-		clean = c.starts(t, f) && clean
-		if f.Field.Cacheline > 0 {
-			clean = c.ends(t, fields, n, i) && clean
+		if !c.starts(t, f) || f.Field.Cacheline > 0 && !c.ends(t, fields, n, i) {
+			clean = false
 		}
 	}
 	if clean && i.IsFixed() && i.Min%i.Need != 0 {
@@ -208,30 +207,55 @@ func (c *checker) ends(t *resolve.Type, fields []FieldLayout, n int, i *info) bo
 	return false
 }
 
-// stride checks that one item behind another keeps every place.
+// stride reports a size at which the second of several items would lie wrong.
 func (c *checker) stride(t *resolve.Type, i *info, name string) {
-	code, what := diag.AtomicUnaligned, "atomic"
-	if i.needs.Cacheline > 0 {
-		code, what = diag.CachelineShared, "on its own cache line"
+	f := i.needs
+	at, what := asked(f), "`"+f.Name+"`"
+	for _, direct := range t.Fields {
+		if direct != f && c.of(direct.Type).needs == f {
+			at, what = direct.Type.At, "`"+f.Name+"` in `"+direct.Name+"`"
+		}
 	}
-	d := c.report(code, asked(i.needs), "`%s` is not %s in the second of several `%s`: the size %d is no multiple of %d",
-		i.needs.Name, what, name, i.Min, i.Need)
+	why := "is not aligned"
+	if f.Cacheline > 0 {
+		why = "does not start a cache line"
+	}
+	d := c.report(diag.StrideUnaligned, at, "%s %s in the second of several `%s`: the size %d is no multiple of %d", what, why, name, i.Min, i.Need)
+	if at != asked(f) {
+		d.Also(asked(f), "`%s` asks for it here", f.Name)
+	}
 	padAtEnd(d, t, i.Need-i.Min%i.Need)
 }
 
-// sharing warns of atomic fields in one line.
+// sharing warns of atomic fields in one line, once for each line.
 func (c *checker) sharing(fields []FieldLayout) {
-	var last *FieldLayout
+	var shared []*FieldLayout
 	for n := range fields {
 		f := &fields[n]
 		if !f.Field.Atomic {
 			continue
 		}
-		if last != nil && last.Offset/64 == f.Offset/64 {
-			c.report(diag.FalseSharing, f.Field.AtomicAt, "`%s` lies in one cache line with `%s`, which is atomic too", f.Field.Name, last.Field.Name).
-				Also(last.Field.AtomicAt, "`%s` lies at %d, `%s` at %d", last.Field.Name, last.Offset, f.Field.Name, f.Offset).
-				Helpf("if different processors change them, give each its own line: `#@cacheline` and `#@pad`")
+		if len(shared) > 0 && shared[0].Offset/Line != f.Offset/Line {
+			c.warnShared(shared)
+			shared = nil
 		}
-		last = f
+		shared = append(shared, f)
 	}
+	c.warnShared(shared)
+}
+
+func (c *checker) warnShared(shared []*FieldLayout) {
+	if len(shared) < 2 {
+		return
+	}
+	first, rest := shared[0], shared[1:]
+	what := "`" + first.Field.Name + "` and `" + rest[0].Field.Name + "`"
+	if len(rest) > 1 {
+		what = fmt.Sprintf("%d atomic fields from `%s` on", len(shared), first.Field.Name)
+	}
+	d := c.report(diag.FalseSharing, first.Field.AtomicAt, "%s lie in one cache line: whoever changes one slows down the others", what)
+	for _, f := range rest[:min(len(rest), 4)] {
+		d.Also(f.Field.AtomicAt, "`%s` lies at %d, in the same line as %d", f.Field.Name, f.Offset, first.Offset)
+	}
+	d.Helpf("if different processors change them, give each its own line: `#@cacheline` and `#@pad`")
 }

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
@@ -225,8 +226,8 @@ func (l *Layouts) unbounded(i *info) string {
 		return ""
 	}
 	name := ""
-	if i.loose.field != "" {
-		name = "`" + i.loose.field + "`: "
+	if path := strings.TrimPrefix(i.loose.path, "."); path != "" {
+		name = "`" + path + "`: "
 	}
 	switch t.Kind {
 	case resolve.Str, resolve.Data, resolve.List, resolve.Map:

@@ -59,8 +59,8 @@ type info struct {
 
 // culprit is the part of a type that is to blame, and why.
 type culprit struct {
-	typ   *resolve.Type
-	field string // dotted, from the type on
+	typ  *resolve.Type
+	path string // from the type on: .field, [] and ? for what is in it, |tag
 }
 
 // New works out the layouts of a schema, and checks what its annotations ask

@@ -3,6 +3,7 @@ package layout
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
@@ -46,10 +47,7 @@ func (c *checker) needsSize(d *diag.Diagnostic, decl *resolve.Decl, i *info) {
 	if t == nil {
 		return
 	}
-	name := decl.Name
-	if i.loose.field != "" {
-		name += "." + i.loose.field
-	}
+	name := decl.Name + i.loose.path
 	if t.Max > 0 || c.of(t).Class >= Bounded || i.loose.typ.Kind == resolve.FixedList {
 		d.Also(t.At, "`%s` may have more than %d MiB, the most that a slot holds", name, MaxSize>>20)
 		return
@@ -57,10 +55,19 @@ func (c *checker) needsSize(d *diag.Diagnostic, decl *resolve.Decl, i *info) {
 	switch t.Kind {
 	case resolve.Str, resolve.Data, resolve.List, resolve.Map:
 		d.Also(t.At, "`%s` is a %s without `#@max`", name, t.Kind)
-		d.Helpf("put `#@max(N)` above it")
+		if strings.HasSuffix(name, "]") || strings.HasSuffix(name, "?") || strings.HasSuffix(name, "}") || i.inUnion() {
+			d.Helpf("give it a name and a limit: `#@max(N)` above `type Name %s`, and write `Name` here", t.Short())
+		} else {
+			d.Helpf("put `#@max(N)` above it")
+		}
 	default:
 		d.Also(t.At, "`%s` may have more than %d MiB", name, MaxSize>>20)
 	}
+}
+
+// inUnion reports whether the culprit is a member of a union.
+func (i *info) inUnion() bool {
+	return strings.LastIndexByte(i.loose.path, '|') > strings.LastIndexByte(i.loose.path, '.')
 }
 
 // refs checks that what a remote reference points to can be in a region.

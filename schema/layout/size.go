@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
@@ -119,7 +120,7 @@ func (l *Layouts) optional(i *info, t *resolve.Type) {
 	i.invalid, i.Min = e.invalid, 1
 	i.WhyNot = "an optional takes one byte where it is absent"
 	if e.Class == Variable {
-		i.loose = e.loose.or(t.Elem)
+		i.loose = e.loose.or(t.Elem).in("?")
 		return
 	}
 	i.bound(1, add(1, e.Max), t)
@@ -128,11 +129,12 @@ func (l *Layouts) optional(i *info, t *resolve.Type) {
 // counted is a list or map whose length stands before it.
 func (l *Layouts) counted(i *info, t *resolve.Type) {
 	e := *l.work(t.Elem)
+	e.loose = e.loose.or(t.Elem).in(map[resolve.Kind]string{resolve.List: "[]", resolve.Map: "{}"}[t.Kind])
 	if t.Key != nil {
 		k := l.work(t.Key)
 		e.invalid = e.invalid || k.invalid
 		if k.Class < e.Class {
-			e.Class, e.loose = k.Class, k.loose.or(t.Key)
+			e.Class, e.loose = k.Class, k.loose.or(t.Key).in("{key}")
 		}
 		e.Max = add(e.Max, k.Max)
 	}
@@ -142,7 +144,7 @@ func (l *Layouts) counted(i *info, t *resolve.Type) {
 	case t.Max == 0:
 		i.loose = culprit{typ: t}
 	case e.Class == Variable:
-		i.loose = e.loose.or(t.Elem)
+		i.loose = e.loose
 	default:
 		i.bound(1, add(varint(t.Max), mul(t.Max, e.Max)), t)
 	}
@@ -154,7 +156,7 @@ func (l *Layouts) fixedList(i *info, t *resolve.Type) {
 	i.Min, i.Max = mul(e.Min, t.Len), mul(e.Max, t.Len)
 	switch {
 	case e.Class == Variable:
-		i.Max, i.loose = 0, e.loose.or(t.Elem)
+		i.Max, i.loose = 0, e.loose.or(t.Elem).in("[]")
 	case e.Class == Bounded:
 		i.bound(i.Min, i.Max, t)
 	}
@@ -171,7 +173,7 @@ func (l *Layouts) union(i *info, t *resolve.Type) {
 		i.invalid = i.invalid || e.invalid
 		i.Min = min(i.Min, add(tag, e.Min))
 		if e.Class == Variable && class != Variable {
-			class, i.loose = Variable, e.loose.or(m.Type)
+			class, i.loose = Variable, e.loose.or(m.Type).in("|"+strconv.FormatUint(m.Tag, 10))
 		}
 		i.Max = max(i.Max, add(tag, e.Max))
 		if e.Class == Bounded {
@@ -202,7 +204,7 @@ func (l *Layouts) structure(i *info, t *resolve.Type) {
 			i.WhyNot = whyNotField(f, i.Min, e)
 		}
 		if e.Class == Variable && i.loose.typ == nil {
-			i.loose = e.loose.or(f.Type).in(f.Name)
+			i.loose = e.loose.or(f.Type).in("." + f.Name)
 		}
 		i.Class = min(i.Class, e.Class)
 		i.Min, i.Max, i.Align = add(i.Min, e.Min), add(i.Max, e.Max), max(i.Align, e.Align)
@@ -260,10 +262,5 @@ func (c culprit) or(t *resolve.Type) culprit {
 	return c
 }
 
-// in is the culprit as seen from the struct that has it in a field.
-func (c culprit) in(field string) culprit {
-	if c.field != "" {
-		field += "." + c.field
-	}
-	return culprit{c.typ, field}
-}
+// in is the culprit as seen from the type that has it as a part.
+func (c culprit) in(part string) culprit { return culprit{c.typ, part + c.path} }

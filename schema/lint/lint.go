@@ -67,7 +67,11 @@ type finding struct {
 
 // found notes a finding. make is asked only for one that will be shown.
 func (l *linter) found(code diag.Code, make func() *diag.Diagnostic) {
-	if d, ok := drafts[code]; ok && l.spec >= d.first && l.spec <= d.last {
+	d, ok := drafts[code]
+	if ok && l.spec > 0 && (l.spec < d.first || l.spec > d.last) {
+		return // another draft's matter
+	}
+	if ok && l.spec > 0 {
 		finding := make()
 		finding.Severity = diag.Error
 		l.diags = append(l.diags, finding.Notef("draft %d does not allow it", l.spec))

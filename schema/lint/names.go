@@ -14,7 +14,7 @@ func (l *linter) typeName(d *resolve.Decl) {
 		return
 	}
 	l.found(diag.TypeSpelling, func() *diag.Diagnostic {
-		return diag.Errorf(diag.TypeSpelling, d.At, "a type's name has letters and digits only elsewhere, and `%s` has a `_`", d.Name)
+		return diag.Errorf(diag.TypeSpelling, d.At, "`%s` has a `_`, and every draft wants letters and digits in a type's name", d.Name)
 	})
 }
 
@@ -33,6 +33,9 @@ func (l *linter) fieldName(f *ast.Field) {
 		if c != '_' && (c < '0' || c > '9') {
 			continue
 		}
+		if l.spec == 0 && isPad(f) {
+			return // padding is ours, and so is its usual name, pad0
+		}
 		what := "`_`"
 		if c != '_' {
 			what = "digits"
@@ -42,6 +45,16 @@ func (l *linter) fieldName(f *ast.Field) {
 		})
 		return
 	}
+}
+
+// isPad reports whether a field is padding.
+func isPad(f *ast.Field) bool {
+	for _, a := range f.Annots {
+		if a.Name.Name == "pad" {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *linter) valueName(v *ast.EnumValue) {
@@ -87,7 +100,7 @@ func (l *linter) numbers(t *resolve.Type) {
 	case resolve.Enum:
 		last := uint64(0)
 		for i, v := range t.Values {
-			if i > 0 && v.Value <= last {
+			if i > 0 && v.Value < last {
 				l.descends(v.At, "value", v.Name)
 			}
 			if last = v.Value; last > mostSafe {
@@ -97,7 +110,7 @@ func (l *linter) numbers(t *resolve.Type) {
 	case resolve.Union:
 		last := uint64(0)
 		for i, m := range t.Members {
-			if i > 0 && m.Tag <= last {
+			if i > 0 && m.Tag < last {
 				l.descends(m.At, "tag", m.Type.Short())
 			}
 			if last = m.Tag; last > mostSafe {

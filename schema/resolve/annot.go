@@ -206,8 +206,15 @@ func (r *resolver) misplaced(a *ast.Annotation, w annotation, on target) {
 }
 
 func (r *resolver) duplicate(a, first *ast.Annotation) {
-	r.report(diag.Errorf(diag.DuplicateAnnotation, a.Span, "`#@%s` stands here twice", a.Name.Name).
-		Also(first.Span, "first here").Helpf("one annotation can have several arguments"))
+	d := diag.Errorf(diag.DuplicateAnnotation, a.Span, "`#@%s` stands here twice", a.Name.Name).
+		Also(first.Span, "first here")
+	switch a.Name.Name {
+	case "residency", "register":
+		d.Helpf("write one `#@%s` with all the arguments", a.Name.Name)
+	case "package":
+		d.Message = "`#@package` stands in this file twice"
+	}
+	r.report(d)
 }
 
 func (r *resolver) annotateDecl(d *Decl) {

@@ -85,6 +85,10 @@ func (r *resolver) undefinedName(name string, at source.Span) {
 		if len(d.Related) < 4 {
 			d.Also(at, "used here too")
 		}
+		if len(d.Fixes) > 0 {
+			fix := &d.Fixes[0]
+			fix.Edits = append(fix.Edits, diag.Edit{Span: at, New: fix.Edits[0].New})
+		}
 		return
 	}
 	d := r.report(diag.Errorf(diag.UndefinedType, at, "`%s` is not declared", name))
@@ -196,7 +200,7 @@ func (n *numbering) next(written *ast.Int, at source.Span, name string) uint64 {
 			n.r.report(diag.Errorf(diag.NumberOverflow, at, "the %s of `%s` would be beyond 64 bits", n.what, name).
 				Also(last.at, "`%s` has the greatest number there is", last.name))
 		}
-		return v
+		return math.MaxUint64
 	}
 	n.unique(numbered{v, at, name})
 	n.after, n.over = v+1, v == math.MaxUint64

@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"strings"
+
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
@@ -74,11 +76,13 @@ func (r *resolver) key(t *Type) {
 
 // article is the type's kind with a or an.
 func article(t *Type) string {
+	word := t.Short()
 	switch t.Kind {
-	case Enum, Optional, Int, I8:
-		return "an " + t.Kind.String()
-	case Union:
-		return "a union"
+	case Enum, Union, Struct:
+		word = t.Kind.String()
 	}
-	return "a " + t.Short()
+	if t.Kind != Union && strings.ContainsRune("aeif", rune(word[0])) {
+		return "an " + word // an enum, an i8, an f64
+	}
+	return "a " + word
 }
