@@ -153,6 +153,9 @@ func (v View) StrAfter(slot, off uint32) string {
 // Bytes returns the n bytes of a value of fixed size, the message's own.
 func (v View) Bytes(n uint32) []byte { return v.ix.buf[v.off : v.off+n : v.off+n] }
 
+// Tail returns the message from the value on, for what takes an array out of it.
+func (v View) Tail() []byte { return v.ix.buf[v.off:] }
+
 // FixedStr returns a data[n] as a string without a copy.
 func (v View) FixedStr(n uint32) string {
 	return bytesString(v.Bytes(n))
@@ -169,6 +172,13 @@ func (v View) Packed(size int) Packed {
 	}
 	end := k + int(n)*size
 	return Packed{b[k:end:end]}
+}
+
+// PackedAfter is Packed for what lies off bytes behind where the slot says.
+//
+//go:noinline
+func (v View) PackedAfter(slot, off uint32, size int) Packed {
+	return v.After(slot, off, 0).Packed(size)
 }
 
 // Elems returns the elements of a list or map whose first slot says where they
@@ -270,6 +280,17 @@ func OptAfter[T any](v View, slot, off, frame uint32, get func(View) T) (value T
 	return Opt(v.After(slot, off, frame), get)
 }
 
+// Member reads the value of a union's member off bytes behind the union's
+// first if its tag is the one asked for. It is for generated code.
+//
+//go:noinline
+func Member[T any](v View, tag uint64, off uint32, get func(View) T) (value T, ok bool) {
+	if v.Uint() != tag {
+		return value, false
+	}
+	return get(v.In(off, 0)), true
+}
+
 // Opt reads an optional at v. It is for generated code.
 //
 //go:noinline
@@ -307,6 +328,8 @@ func PutVarint(b []byte, x uint64) {
 
 // FixedVarint reads a uint that fills b: 0 if there is none any more. It is for
 // generated code.
+//
+//go:noinline
 func FixedVarint(b []byte) uint64 {
 	u, _ := binary.Uvarint(b)
 	return u

@@ -10,6 +10,7 @@ import (
 
 // viewer writes the views of one type.
 type viewer struct {
+	t      *plan.Type
 	s      *shapes
 	g      *gocode.Code
 	nested []*plan.Val // unnamed lists and maps that still need a view of their own
@@ -25,7 +26,7 @@ func views(e *emitter, g *gocode.Code, t *plan.Type) {
 	if e.shapes == nil {
 		e.shapes = newShapes()
 	}
-	v := &viewer{s: e.shapes, g: g, seen: map[string]bool{}}
+	v := &viewer{t: t, s: e.shapes, g: g, seen: map[string]bool{}}
 	switch {
 	case t.Alias != nil:
 		v.alias(t)
@@ -60,7 +61,7 @@ func (e *viewer) nest(v *plan.Val) string {
 		return bare(v.Type).Name(plan.View)
 	}
 	name := v.View
-	if !e.seen[name] {
+	if v.ViewIn == e.t && !e.seen[name] {
 		e.seen[name] = true
 		e.nested = append(e.nested, v)
 	}

@@ -74,7 +74,7 @@ func (e *viewer) structGetters(t *plan.Type, name string) {
 		doc := getterDoc(get, f)
 		if f.Val.Kind == resolve.Optional {
 			e.g.Func(doc, fmt.Sprintf("(v %s) %s() (value %s, ok bool)", name, get, e.viewGo(f.Val.Elem)), func(b *gocode.Body) {
-				b.P("return %s", e.optional(f.Val, places[i]))
+				e.optional(b, f.Val, places[i])
 			})
 			continue
 		}
@@ -117,16 +117,33 @@ func (e *viewer) field(v *plan.Val, p fieldAt) string {
 			}
 		}
 	}
+	if v.Kind == resolve.List && p.slot >= 0 {
+		if size, ok := fixedSize(v.Elem); ok {
+			return packedList(e.viewGo(v), fmt.Sprintf("wire.View(v).PackedAfter(%d, %d, %d)", p.slot, p.off, size))
+		}
+	}
 	return e.indexed(v, reach(p))
 }
 
-// optional is the expression that reads an optional field: value and whether
-// it is there.
-func (e *viewer) optional(v *plan.Val, p fieldAt) string {
-	if p.slot >= 0 {
-		return fmt.Sprintf("wire.OptAfter(wire.View(v), %d, %d, %d, %s)", p.slot, p.off, p.frame, e.getFunc(v))
+// optional writes the body of an optional field's getter.
+func (e *viewer) optional(b *gocode.Body, v *plan.Val, p fieldAt) {
+	if v.Elem.Kind == resolve.Optional || viewCall(v.Elem) != "" {
+		if p.slot >= 0 {
+			b.P("return wire.OptAfter(wire.View(v), %d, %d, %d, %s)", p.slot, p.off, p.frame, e.getFunc(v))
+		} else {
+			b.P("return wire.Opt(%s, %s)", reach(p), e.getFunc(v))
+		}
+		return
 	}
-	return fmt.Sprintf("wire.Opt(%s, %s)", reach(p), e.getFunc(v))
+	inside := "u.In(1, 0)"
+	if e.s.far(v) {
+		inside = "u.Far(1)"
+	}
+	b.P("u := %s", reach(p))
+	b.Block("if u.U8() == 0")
+	b.P("return value, false")
+	b.End()
+	b.P("return %s, true", e.indexed(v.Elem, inside))
 }
 
 // unionGetters writes a union's Kind and a getter for each member.
@@ -154,6 +171,10 @@ func (e *viewer) unionGetters(t *plan.Type, name string) {
 		}
 		doc := as + " returns the value if it is " + m.Schema + ", and whether it is."
 		e.g.Func(doc, fmt.Sprintf("(v %s) %s() (value %s, ok bool)", name, as, e.viewGo(m.Val)), func(b *gocode.Body) {
+			if get := viewCall(m.Val); get != "" {
+				b.P("return wire.Member(wire.View(v), %d, %d, wire.View.%s)", m.Tag, uvarintSize(m.Tag), get)
+				return
+			}
 			b.Block("if %s", cond)
 			b.P("return %s, true", e.indexed(m.Val, u))
 			b.End()

@@ -85,6 +85,9 @@ func (e *viewer) indexed(v *plan.Val, u string) string {
 		}
 	case resolve.FixedData, resolve.FixedList, resolve.Struct, resolve.Union:
 		if n, ok := fixedSize(v); ok {
+			if v.Kind != resolve.FixedList {
+				return e.packedAt(v, u+".Tail()") // becomes an array, so its end is checked
+			}
 			return e.packedAt(v, fmt.Sprintf("%s.Bytes(%d)", u, n))
 		}
 		if v.Kind != resolve.FixedList {
@@ -107,8 +110,8 @@ func enumLoad(v *plan.Val) string {
 	return "Uint"
 }
 
-// packedAt is a value of more than one byte of fixed size, over text for
-// exactly its bytes.
+// packedAt is a value of more than one byte of fixed size, over text for its
+// bytes: exactly those for a list.
 func (e *viewer) packedAt(v *plan.Val, bytes string) string {
 	switch g := e.viewGo(v); {
 	case v.Kind == resolve.FixedData:
@@ -128,11 +131,7 @@ func (e *viewer) indexedList(v *plan.Val, u string) string {
 	g := e.viewGo(v)
 	own := v.Type != nil || e.listGo(v) == ""
 	if size, ok := fixedSize(v.Elem); ok {
-		p := fmt.Sprintf("%s.Packed(%d)", u, size)
-		if g == "[]byte" {
-			return p + ".Bytes()"
-		}
-		return g + "(" + p + ")"
+		return packedList(g, fmt.Sprintf("%s.Packed(%d)", u, size))
 	}
 	elems := fmt.Sprintf("%s.Elems(%d)", u, e.s.stride(v.Elem))
 	switch {
@@ -144,6 +143,26 @@ func (e *viewer) indexedList(v *plan.Val, u string) string {
 		return "wire.DataListOf(" + elems + ")"
 	}
 	return "wire.ListOf[" + e.viewGo(v.Elem) + "](" + elems + ")"
+}
+
+// packedList makes a list's view of its wire.Packed.
+func packedList(goType, packed string) string {
+	if goType == "[]byte" {
+		return packed + ".Bytes()"
+	}
+	return goType + "(" + packed + ")"
+}
+
+// viewCall is the method of wire.View that reads a value if that takes a call,
+// which leaves nothing of the inlining budget for more; else empty.
+func viewCall(v *plan.Val) string {
+	switch v.Kind {
+	case resolve.Uint, resolve.Int, resolve.Str, resolve.Data:
+		if v.Type == nil && v.Form != plan.StringKey {
+			return viewLoad[v.Kind]
+		}
+	}
+	return ""
 }
 
 // getFunc is a function from the wire.View behind an optional's first byte to
