@@ -9,14 +9,16 @@ var valueMethods = []string{
 // goBareMethods come with --gobare.
 var goBareMethods = []string{"Encode", "Decode", "Marshal", "Unmarshal"}
 
-// viewMethods are the methods that views have themselves.
-var viewMethods = []string{"Validate", "Bytes", "Load", "Store", "Kind", "Tag", "View", "Len", "All", "At", "Size"}
+// viewMethods are the methods that views have themselves. Those of unions also
+// have Kind.
+var viewMethods = []string{"Validate", "Bytes", "Load", "Store"}
 
 // wellKnown are method names that mean something to the standard library or to
 // go vet. An accessor with such a name would make the view fit an interface by
 // accident, or not fit it and fail go vet.
 var wellKnown = []string{
-	"AppendText", "As", "Close", "Error", "Format", "GoString", "GobDecode", "GobEncode", "Is", "Less", "Lock",
+	"AppendText", "As", "Close", "Error", "Format", "GoString", "GobDecode", "GobEncode", "Is", "Len", "Less",
+	"Lock",
 	"MarshalJSON", "MarshalText", "MarshalXML", "Peek", "Read", "ReadAt", "ReadByte", "ReadFrom", "ReadRune",
 	"Scan", "Seek", "String", "Swap", "UnmarshalJSON", "UnmarshalText", "UnmarshalXML", "Unlock", "UnreadByte",
 	"UnreadRune", "Unwrap", "Write", "WriteAt", "WriteByte", "WriteString", "WriteTo",

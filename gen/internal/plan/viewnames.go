@@ -37,6 +37,9 @@ func (m *maker) accessors(t *Type, bases []base) {
 	}
 	names := make(scope, len(bases)+len(viewMethods)+len(wellKnown))
 	names.reserve(viewMethods...)
+	if t.Kind == resolve.Union {
+		names.reserve("Kind")
+	}
 	names.reserve(wellKnown...)
 	names.reserve(valueMethods...)
 	set := func(b base, p Pattern, name string) {
