@@ -52,12 +52,21 @@ func (t *text) diagnostic(d *diag.Diagnostic) {
 		t.remark("note", n)
 	}
 	for _, h := range d.Help {
-		t.help(h)
+		if !fixSays(d, h) {
+			t.help(h)
+		}
 	}
 	for _, f := range d.Fixes {
 		t.help(f.Text)
 		t.fix(f)
 	}
+}
+
+// fixSays reports whether a fix says the same as a help: to a person one of
+// them is enough. Fixes are written without quotes, since editors show them bare.
+func fixSays(d *diag.Diagnostic, help string) bool {
+	bare := strings.ReplaceAll(help, "`", "")
+	return slices.ContainsFunc(d.Fixes, func(f diag.Fix) bool { return f.Text == bare })
 }
 
 // headline writes file:line:col: error: message [CODE].
