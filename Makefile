@@ -30,9 +30,9 @@ build: ## Build the command into bin/
 
 .PHONY: demo
 demo: build ## Generate from examples/, build it, run it
-	for dir in examples/*/; do $(BIN)/barewire-gen generate -v "$$dir"; done
-	for schema in examples/*/*.bare; do $(BIN)/barewire-gen layout "$$schema"; done
-	for dir in examples/*/; do $(GO) run "./$$dir"; done
+	@for dir in examples/*/; do $(BIN)/barewire-gen generate -v "$$dir"; done
+	@for schema in examples/*/*.bare; do $(BIN)/barewire-gen layout "$$schema"; done
+	@for dir in examples/*/; do $(GO) run "./$$dir"; done
 
 .PHONY: test
 test: ## Run all tests; list what was skipped and why
@@ -59,7 +59,7 @@ lint: ## gofmt, vet and staticcheck, over the tree and over generated code
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME
-	git ls-files -co --exclude-standard '*_test.go' | xargs grep -H '^func Fuzz' | grep -v '^bench/' | \
+	@git ls-files -co --exclude-standard '*_test.go' | xargs grep -H '^func Fuzz' | grep -v '^bench/' | \
 		sed -E 's|^(.*)/[^/]*:func (Fuzz[A-Za-z0-9_]*)\(.*|\1 \2|' | sort -u | \
 		while read -r dir target; do \
 			echo "fuzz $$dir $$target"; \
@@ -68,12 +68,12 @@ fuzz: ## Run every fuzz target for FUZZTIME
 
 .PHONY: cross
 cross: ## Build for other machines
-	for arch in amd64 arm64 386 s390x; do echo "linux/$$arch"; GOOS=linux GOARCH=$$arch CGO_ENABLED=0 $(GO) build ./...; done
-	for os in darwin windows; do echo "$$os/amd64"; GOOS=$$os GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./cmd/... ./runtime/...; done
+	@for arch in amd64 arm64 386 s390x; do echo "linux/$$arch"; GOOS=linux GOARCH=$$arch CGO_ENABLED=0 $(GO) build ./...; done
+	@for os in darwin windows; do echo "$$os/amd64"; GOOS=$$os GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./cmd/... ./runtime/...; done
 
 .PHONY: check-generated
 check-generated: build ## Fail if committed generated code is not up to date
-	for dir in examples/*/; do $(BIN)/barewire-gen generate --check "$$dir"; done
+	@for dir in examples/*/; do $(BIN)/barewire-gen generate --check "$$dir"; done
 
 .PHONY: bench
 bench: ## Measure beside other implementations (its own module)
