@@ -1,8 +1,8 @@
 package wire
 
-// Mode says whose memory decoded values use. It is one of three: a value that
-// was decoded with Alias must not be decoded into again with Reuse, which would
-// write to the first message's bytes.
+// Mode says whose memory decoded values use. A value that was decoded with
+// Alias or AliasReuse must not be decoded into again with Reuse, which would write to the
+// first message's bytes.
 type Mode uint8
 
 const (
@@ -18,7 +18,15 @@ const (
 	// Alias lets strings, data and list<u8> be the input's own memory: they change when
 	// it does, and keep all of it from being collected. All else is as Fresh.
 	Alias
+	// AliasReuse is Alias for strings, data and list<u8>, whose memory before
+	// is let go and not written to, and Reuse for other lists, maps and
+	// pointers: decoding one message after another takes no memory.
+	AliasReuse
 )
+
+// aliases and reuses are what a mode does with bytes, and with all else.
+func (m Mode) aliases() bool { return m&Alias != 0 }
+func (m Mode) reuses() bool  { return m&Reuse != 0 }
 
 // Options are what DecodeBinary takes. The zero value is Fresh without a limit.
 type Options struct {
@@ -59,7 +67,7 @@ func Begin(b []byte, o Options) Decoder {
 // Short is the common case of Str, small enough to be inlined: a string of 8
 // to 16 ASCII characters in Alias mode. False means that Str is needed.
 func (d *Decoder) Short(to *string, s []byte) bool {
-	if d.Mode != Alias || !ascii(s) {
+	if !d.Mode.aliases() || !ascii(s) {
 		return false
 	}
 	*to = bytesString(s)
@@ -72,7 +80,7 @@ func (d *Decoder) Str(to *string, s []byte) bool {
 		return false
 	}
 	switch {
-	case d.Mode == Alias:
+	case d.Mode.aliases():
 		*to = bytesString(s)
 	case d.Mode == Fresh || *to != bytesString(s):
 		*to = d.copyStr(s)
@@ -82,7 +90,7 @@ func (d *Decoder) Str(to *string, s []byte) bool {
 
 // Key returns s, a part of Buf, as the string that a data is as a map's key.
 func (d *Decoder) Key(s []byte) string {
-	if d.Mode == Alias {
+	if d.Mode.aliases() {
 		return bytesString(s)
 	}
 	return d.copyStr(s)
@@ -117,7 +125,7 @@ func (d *Decoder) Data(old, b []byte) []byte {
 		return append(old[:0], b...)
 	case len(b) == 0:
 		return nil
-	case d.Mode == Alias:
+	case d.Mode.aliases():
 		return b[:len(b):len(b)]
 	}
 	return append([]byte(nil), b...)
@@ -138,7 +146,7 @@ func (d *Decoder) Count(p, least int) (n, end int) {
 // is old. Nil stays nil where there is nothing. Elements taken over by Reuse keep
 // what they held, for their own memory to be reused.
 func Slice[S ~[]T, T any](d *Decoder, old S, n int) S {
-	if d.Mode == Reuse && n <= cap(old) {
+	if d.Mode.reuses() && n <= cap(old) {
 		return old[:n]
 	}
 	if n == 0 {
@@ -150,7 +158,7 @@ func Slice[S ~[]T, T any](d *Decoder, old S, n int) S {
 // Map returns an empty map for n entries, whose memory before is old. Nil stays nil
 // where there is nothing.
 func Map[M ~map[K]V, K comparable, V any](d *Decoder, old M, n int) M {
-	if d.Mode == Reuse && old != nil {
+	if d.Mode.reuses() && old != nil {
 		clear(old)
 		return old
 	}
@@ -164,7 +172,7 @@ func Map[M ~map[K]V, K comparable, V any](d *Decoder, old M, n int) M {
 
 // New returns a value for a pointer in the destination that was old before.
 func New[T any](d *Decoder, old *T) *T {
-	if d.Mode == Reuse && old != nil {
+	if d.Mode.reuses() && old != nil {
 		return old
 	}
 	return new(T)

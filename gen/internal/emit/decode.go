@@ -85,7 +85,11 @@ func decodeMethod(g *gocode.Code, t *plan.Type) {
 	case t.Alias != nil:
 		c.P("return (*%s)(x).decodeBARE(d, p)", t.Alias.Go)
 	case flat(&v):
-		c.getStruct(t)
+		done := "return"
+		if refusable(&v) {
+			done = "return true"
+		}
+		c.getStruct(t, done)
 	default:
 		c.body(t)
 		c.P("return p")

@@ -42,20 +42,16 @@ func reads(v *plan.Val) bool {
 	return v.Layout.Min > 0
 }
 
-// getStruct writes the body of getBARE: one copy where the memory is the
-// message, after what can be refused.
-func (c *decoder) getStruct(t *plan.Type) {
+// getStruct writes the body of getBARE, which ends with done: one copy where
+// the memory is the message, after what can be refused.
+func (c *decoder) getStruct(t *plan.Type, done string) {
 	v := *t.Under
 	v.Type = t
 	if copies(&v) && v.Layout.Min > 8 {
 		c.Block("if wire.LittleEndian")
 		c.check(&v, "p", "0", 0)
 		c.P("copy(wire.MemoryOf(x), p[:])")
-		if refusable(&v) {
-			c.P("return true")
-		} else {
-			c.P("return")
-		}
+		c.P("%s", done)
 		c.End()
 	}
 	off := uint64(0)
@@ -65,8 +61,8 @@ func (c *decoder) getStruct(t *plan.Type) {
 		}
 		off += f.Val.Layout.Min
 	}
-	if refusable(&v) {
-		c.P("return true")
+	if done != "return" {
+		c.P("%s", done)
 	}
 }
 

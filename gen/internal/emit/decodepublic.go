@@ -26,9 +26,8 @@ func unmarshal(g *gocode.Code, t *plan.Type) {
 			b.P("%s", bad)
 			b.End()
 			c := &decoder{fail: bad}
-			c.whole(&v, "b")
+			c.whole(&v, "b", "return nil")
 			c.into(b)
-			b.P("return nil")
 			return
 		}
 		b.P("d := wire.Begin(b, wire.Options{})")
@@ -48,9 +47,8 @@ func unmarshal(g *gocode.Code, t *plan.Type) {
 			b.P("%s", bad)
 			b.End()
 			c := &decoder{fail: bad}
-			c.whole(&v, "d.Buf")
+			c.whole(&v, "d.Buf", fmt.Sprintf("return %d, nil", size))
 			c.into(b)
-			b.P("return %d, nil", size)
 			return
 		}
 		b.P("n := x.decodeBARE(&d, 0)")
@@ -74,21 +72,25 @@ func unmarshal(g *gocode.Code, t *plan.Type) {
 }
 
 // whole reads a flat value that is all of some bytes.
-func (c *decoder) whole(v *plan.Val, bytes string) {
-	if v.Layout.Min == 0 {
+func (c *decoder) whole(v *plan.Val, bytes, done string) {
+	t, size := v.Type, v.Layout.Min
+	array := fmt.Sprintf("(*[%d]byte)(%s)", size, bytes)
+	switch {
+	case !reads(v):
+	case v.Kind == resolve.Struct && leaves(v) <= publicLeaves:
+		// As getBARE: a call would cost as much as a few fields.
+		c.P("p := %s", array)
+		c.getStruct(t, done)
 		return
+	case v.Kind == resolve.Struct && refusable(v):
+		c.refuse("!x.getBARE(%s)", array)
+	case v.Kind == resolve.Struct:
+		c.P("x.getBARE(%s)", array)
+	default:
+		c.P("p := %s", array)
+		c.get(v, "(*x)", "p", "0", 0)
 	}
-	if v.Kind == resolve.Struct {
-		call := fmt.Sprintf("x.getBARE((*[%d]byte)(%s))", v.Layout.Min, bytes)
-		if refusable(v) {
-			c.refuse("!%s", call)
-		} else {
-			c.P("%s", call)
-		}
-		return
-	}
-	c.P("p := (*[%d]byte)(%s)", v.Layout.Min, bytes)
-	c.get(v, "(*x)", "p", "0", 0)
+	c.P("%s", done)
 }
 
 // leafDecoder writes decodeBARE for a named type that is read in line

@@ -173,7 +173,11 @@ func appendMethod(g *gocode.Code, t *plan.Type) {
 	case t.Alias != nil:
 		c.P("return (*%s)(x).appendBARE(b)", t.Alias.Go)
 	case flatType(t):
-		c.putStruct(t)
+		done := "return"
+		if v.CanFail {
+			done = "return nil"
+		}
+		c.putStruct(t, done, nil)
 	default:
 		c.body(t)
 		c.done()

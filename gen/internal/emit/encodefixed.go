@@ -56,20 +56,16 @@ func leaves(v *plan.Val) int {
 // within another: a call costs as much as a few of them.
 const inlineLeaves = 8
 
-// putStruct writes the body of putBARE. Where the memory is the message it is
-// one copy, after what can be refused.
-func (c *encoder) putStruct(t *plan.Type) {
+// putStruct writes the body of putBARE, which ends with done. Where the memory
+// is the message it is one copy, after what can be refused.
+func (c *encoder) putStruct(t *plan.Type, done string, path []string) {
 	v := *t.Under
 	v.Type = t
 	if copies(&v) && v.Layout.Min > 8 {
 		c.Block("if wire.LittleEndian")
-		c.enumChecks(&v, "x", nil)
+		c.enumChecks(&v, "x", path)
 		c.P("copy(p[:], wire.MemoryOf(x))")
-		if c.fails {
-			c.P("return nil")
-		} else {
-			c.P("return")
-		}
+		c.P("%s", done)
 		c.End()
 	}
 	off := uint64(0)
@@ -78,11 +74,11 @@ func (c *encoder) putStruct(t *plan.Type) {
 		if f.Pad {
 			x = ""
 		}
-		c.put(f.Val, x, "p", fmt.Sprint(off), off, in(f.Schema, nil))
+		c.put(f.Val, x, "p", fmt.Sprint(off), off, in(f.Schema, path))
 		off += f.Val.Layout.Min
 	}
-	if c.fails {
-		c.P("return nil")
+	if done != "return" {
+		c.P("%s", done)
 	}
 }
 

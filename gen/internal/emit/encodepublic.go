@@ -5,7 +5,12 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/gen/internal/gocode"
 	"github.com/fidelityframework/barewire-gen/gen/internal/plan"
+	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
+
+// publicLeaves is how many scalars a flat struct may have for its exported
+// methods to have the body of the unexported ones.
+const publicLeaves = 32
 
 // marshal writes AppendBinary and MarshalBinary.
 func marshal(g *gocode.Code, t *plan.Type) {
@@ -13,6 +18,14 @@ func marshal(g *gocode.Code, t *plan.Type) {
 	v.Type, v.Go = t, t.Go
 	g.Func(appendDoc(&v), fmt.Sprintf("(x %s) AppendBinary(b []byte) ([]byte, error)", t.Recv()), func(b *gocode.Body) {
 		switch {
+		case flat(&v) && v.Kind == resolve.Struct && leaves(&v) <= publicLeaves:
+			// As putBARE: a call would cost as much as a few fields.
+			c := &encoder{fails: true, ret: "b, "}
+			c.putStruct(t, "return out, nil", in(t.Schema, nil))
+			b.P("n := len(b)")
+			b.P("out := wire.Extend(b, %d)", v.Layout.Min)
+			b.P("p := (*[%d]byte)(out[n:])", v.Layout.Min)
+			c.into(b)
 		case called(&v, t) && flat(&v):
 			b.P("n := len(b)")
 			b.P("out := wire.Extend(b, %d)", v.Layout.Min)
