@@ -225,7 +225,7 @@ func (c *encoder) value(v *plan.Val, x string, path []string) {
 	case called(v, v.Type):
 		c.use("err", "*wire.Error")
 		c.P("if b, err = %s.appendBARE(b); err != nil {", x)
-		c.P("return b, err%s", strings.Join(path, ""))
+		c.P("return %serr%s", c.ret, strings.Join(path, ""))
 		c.End()
 	default:
 		c.inline(v, x, path)
@@ -347,7 +347,7 @@ func (c *encoder) single(p part) bool {
 		c.maxCheck(p.v, p.x, p.path)
 		c.use("ok", "bool")
 		c.Block("if b, ok = wire.AppendStr(b, %s); !ok", convTo(p.v, "string", p.x))
-		c.P("return b, wire.BadUTF8()%s", strings.Join(p.path, ""))
+		c.P("return %swire.BadUTF8()%s", c.ret, strings.Join(p.path, ""))
 		c.End()
 	case p.v.Kind == resolve.Data:
 		c.maxCheck(p.v, p.x, p.path)
@@ -436,7 +436,7 @@ func (c *encoder) position(p part, pos string) {
 	switch p.v.Kind {
 	case resolve.Str:
 		c.Block("if %s = wire.PutStr(b, %s, %s); %s < 0", pos, pos, convTo(p.v, "string", p.x), pos)
-		c.P("return b, wire.BadUTF8()%s", strings.Join(p.path, ""))
+		c.P("return %swire.BadUTF8()%s", c.ret, strings.Join(p.path, ""))
 		c.End()
 	case resolve.Data:
 		c.P("%s = wire.PutData(b, %s, %s)", pos, pos, p.x)

@@ -46,10 +46,11 @@ func marshal(g *gocode.Code, t *plan.Type) {
 		case called(&v, t):
 			b.P("return x.appendBARE(b), nil")
 		default:
-			c := &encoder{fails: true, ret: "b, "}
-			bare := v
-			bare.Type = t
-			c.value(&bare, "x", in(t.Schema, nil))
+			c := &encoder{fails: true, ret: "in, "}
+			if v.CanFail {
+				c.P("in := b")
+			}
+			c.value(&v, "x", in(t.Schema, nil))
 			c.P("return b, nil")
 			c.into(b)
 		}
