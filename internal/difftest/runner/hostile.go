@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -22,36 +23,43 @@ const (
 func (c Case) hostile(t *Type) error {
 	bound := constant + perByte*largest(reflect.TypeOf(t.New()).Elem(), nil)*uint64(len(c.Msg)+1)
 	verdict := t.New().UnmarshalBinary(c.Msg)
-	ways := map[string]func() error{
-		"UnmarshalBinary": func() error { return t.New().UnmarshalBinary(c.Msg) },
-		"DecodeStream": func() error {
+	ways := []way{
+		{"UnmarshalBinary", func() error { return t.New().UnmarshalBinary(c.Msg) }},
+		{"DecodeStream", func() error {
 			r := bytes.NewReader(c.Msg)
 			err := t.New().DecodeStream(newReader(r))
 			if err == nil && r.Len() > 0 {
 				err = wire.ErrTrailing
 			}
 			return err
-		},
+		}},
 	}
 	for _, mode := range modes {
-		ways["DecodeBinary "+mode.name] = func() error {
+		ways = append(ways, way{"DecodeBinary " + mode.name, func() error {
 			n, err := t.New().DecodeBinary(c.Msg, mode.o)
 			if err == nil && n < len(c.Msg) {
 				err = wire.ErrTrailing
 			}
 			return err
-		}
+		}})
 	}
-	for name, way := range ways {
+	var errs []error
+	for _, w := range ways {
 		var err error
-		if took := allocated(func() { err = way() }); took > bound {
-			return fmt.Errorf("%s takes %d bytes of memory for %d bytes of input, more than %d", name, took, len(c.Msg), bound)
+		if took := allocated(func() { err = w.decode() }); took > bound {
+			errs = append(errs, fmt.Errorf("%s takes %d bytes of memory for %d bytes of input, more than %d", w.name, took, len(c.Msg), bound))
 		}
 		if (err == nil) != (verdict == nil) {
-			return fmt.Errorf("%s says %v, UnmarshalBinary %v", name, err, verdict)
+			errs = append(errs, fmt.Errorf("%s says %v, UnmarshalBinary %v", w.name, err, verdict))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
+}
+
+// way is one way to decode a whole message.
+type way struct {
+	name   string
+	decode func() error
 }
 
 func allocated(f func()) uint64 {
