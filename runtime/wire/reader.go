@@ -55,7 +55,7 @@ func orDefault(limit int) int {
 func (r *Reader) fill(b []byte, n int) ([]byte, error) {
 	for len(b) < n {
 		if len(b) == cap(b) {
-			g := make([]byte, len(b), min(max(2*len(b), 512), max(n, 512)))
+			g := make([]byte, len(b), min(max(2*len(b), 512), max(r.limit, n)))
 			copy(g, b)
 			b = g
 		}

@@ -205,3 +205,24 @@ func TestReaderReuses(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestReaderGrowsByDoubling reads a long message a byte at a time: the buffer
+// must not be made anew for each.
+func TestReaderGrowsByDoubling(t *testing.T) {
+	const size = 1 << 16
+	r := NewReader(bytes.NewReader(make([]byte, size)), 0)
+	made, last := 0, 0
+	var b []byte
+	for n := 1; n <= size; n++ {
+		var err error
+		if b, err = r.fill(b, n); err != nil {
+			t.Fatal(err)
+		}
+		if cap(b) != last {
+			made, last = made+1, cap(b)
+		}
+	}
+	if made > 20 {
+		t.Errorf("%d buffers for %d bytes", made, size)
+	}
+}
