@@ -20,11 +20,7 @@ import (
 // corpusDir is the corpus in this repository.
 func corpusDir(t *testing.T, elem ...string) string {
 	t.Helper()
-	dir := filepath.Join(scratch.Root(t), "testdata", "corpus")
-	if _, err := os.Stat(dir); err != nil {
-		dir = scratch.Shared(t, "corpus")
-	}
-	return filepath.Join(append([]string{dir}, elem...)...)
+	return filepath.Join(append([]string{scratch.Root(t), "testdata", "corpus"}, elem...)...)
 }
 
 func corpusFile(t *testing.T, elem ...string) string {
