@@ -1469,6 +1469,19 @@ func benchC_encode_hand(b *testing.B) {
 	cpuReport(b, c0)
 }
 
+func benchC_encode_hand_std(b *testing.B) {
+	buf := make([]byte, 1<<18)
+	b.SetBytes(int64(len(cA.wire[0])))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		buf, _ = hand.AppendAStd(buf[:0], &model.As[k])
+	}
+	cpuReport(b, c0)
+}
+
 func benchC_encode_hand_plain(b *testing.B) {
 	buf := make([]byte, 1<<18)
 	b.SetBytes(int64(len(cA.wire[0])))
@@ -1718,6 +1731,20 @@ func benchC_decode_hand(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		hand.DecodeA(cA.wire[k], v)
+	}
+	cpuReport(b, c0)
+}
+
+func benchC_decode_hand_std(b *testing.B) {
+	v := new(model.A)
+	aSink = v
+	b.SetBytes(int64(len(cA.wire[0])))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		hand.DecodeAStd(cA.wire[k], v)
 	}
 	cpuReport(b, c0)
 }
@@ -1987,6 +2014,20 @@ func benchC_decode_alias_hand(b *testing.B) {
 	cpuReport(b, c0)
 }
 
+func benchC_decode_alias_hand_std(b *testing.B) {
+	v := new(model.A)
+	aSink = v
+	b.SetBytes(int64(len(cA.wire[0])))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		hand.DecodeAAliasStd(cA.wire[k], v)
+	}
+	cpuReport(b, c0)
+}
+
 func benchC_decode_alias_hand_each(b *testing.B) {
 	v := new(model.A)
 	aSink = v
@@ -2229,6 +2270,20 @@ func benchC_validate_hand(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if hand.ValidateA(cA.wire[k]) != nil {
+			b.Fatal()
+		}
+	}
+	cpuReport(b, c0)
+}
+
+func benchC_validate_hand_std(b *testing.B) {
+	b.SetBytes(int64(len(cA.wire[0])))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		if hand.ValidateAStd(cA.wire[k]) != nil {
 			b.Fatal()
 		}
 	}
@@ -3072,6 +3127,19 @@ func benchD_validate_hand(b *testing.B) {
 	cpuReport(b, c0)
 }
 
+func benchD_validate_hand_std(b *testing.B) {
+	b.SetBytes(int64(len(cL.wire)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		if err := hand.ValidateLargeStd(cL.wire); err != nil {
+			b.Fatal(err)
+		}
+	}
+	cpuReport(b, c0)
+}
+
 func benchD_validate_hand_plain(b *testing.B) {
 	b.SetBytes(int64(len(cL.wire)))
 	b.ReportAllocs()
@@ -3241,6 +3309,7 @@ var benchmarks = []benchmark{
 	{"C/encode/ours-marshal", benchC_encode_ours_marshal},
 	{"C/encode/limit-memmove", benchC_encode_limit_memmove},
 	{"C/encode/hand", benchC_encode_hand},
+	{"C/encode/hand-std", benchC_encode_hand_std},
 	{"C/encode/hand-plain", benchC_encode_hand_plain},
 	{"C/encode/hand-plain-put", benchC_encode_hand_plain_put},
 	{"C/encode/hand-plain-bound", benchC_encode_hand_plain_bound},
@@ -3260,6 +3329,7 @@ var benchmarks = []benchmark{
 	{"C/decode/ours", benchC_decode_ours},
 	{"C/decode/limit-memmove", benchC_decode_limit_memmove},
 	{"C/decode/hand", benchC_decode_hand},
+	{"C/decode/hand-std", benchC_decode_hand_std},
 	{"C/decode/hand-one-alloc", benchC_decode_hand_one_alloc},
 	{"C/decode/hand-plain", benchC_decode_hand_plain},
 	{"C/decode/gobare", benchC_decode_gobare},
@@ -3279,6 +3349,7 @@ var benchmarks = []benchmark{
 	{"C/decode-alias/ours", benchC_decode_alias_ours},
 	{"C/decode-alias/limit-memmove", benchC_decode_alias_limit_memmove},
 	{"C/decode-alias/hand", benchC_decode_alias_hand},
+	{"C/decode-alias/hand-std", benchC_decode_alias_hand_std},
 	{"C/decode-alias/hand-each", benchC_decode_alias_hand_each},
 	{"C/decode-alias/hand-plain", benchC_decode_alias_hand_plain},
 	{"C/decode-alias/capnp-alias", benchC_decode_alias_capnp_alias},
@@ -3295,6 +3366,7 @@ var benchmarks = []benchmark{
 	{"C/access/msgp-locate", benchC_access_msgp_locate},
 	{"C/validate/ours-index", benchC_validate_ours_index},
 	{"C/validate/hand", benchC_validate_hand},
+	{"C/validate/hand-std", benchC_validate_hand_std},
 	{"C/validate/hand-plain", benchC_validate_hand_plain},
 	{"C/validate/mus-skip", benchC_validate_mus_skip},
 	{"C/validate/benc-skip", benchC_validate_benc_skip},
@@ -3357,6 +3429,7 @@ var benchmarks = []benchmark{
 	{"D/access/flatbuffers", benchD_access_flatbuffers},
 	{"D/validate/ours-index", benchD_validate_ours_index},
 	{"D/validate/hand", benchD_validate_hand},
+	{"D/validate/hand-std", benchD_validate_hand_std},
 	{"D/validate/hand-plain", benchD_validate_hand_plain},
 	{"D/validate/mus-skip", benchD_validate_mus_skip},
 	{"D/validate/msgp-skip", benchD_validate_msgp_skip},

@@ -2,9 +2,10 @@
 // generated code should equal.
 //
 // Functions whose names end in Plain leave out checks that BARE asks for
-// (UTF-8, map keys in order and without duplicates); the others check the same as
-// generated code does, with what the standard library offers for it. All
-// of them write and read the same bytes.
+// (UTF-8, map keys in order and without duplicates). The others check the same
+// as generated code does, and with the same function for UTF-8, since anybody can
+// call it; those whose names end in Std have the standard library's. All of them
+// write and read the same bytes.
 package hand
 
 import (
@@ -12,6 +13,8 @@ import (
 	"errors"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/wire"
 )
 
 var le = binary.LittleEndian
@@ -27,6 +30,26 @@ var (
 	ErrDuplicate = errors.New("hand: a key twice in a map")
 	ErrNil       = errors.New("hand: a union without a value")
 )
+
+// checks says what is checked beyond what a decoder needs to go on.
+type checks uint8
+
+const (
+	plain checks = iota // nothing
+	std                 // UTF-8 with the standard library; a map's keys
+	full                // UTF-8 with our runtime; a map's keys
+)
+
+// utf8 reports whether s is UTF-8, or need not be.
+func (c checks) utf8(s []byte) bool {
+	switch c {
+	case full:
+		return wire.ValidUTF8(s)
+	case std:
+		return utf8.Valid(s)
+	}
+	return true
+}
 
 func b2u(v bool) byte {
 	if v {
@@ -81,9 +104,9 @@ func readBytes(b []byte, n int) ([]byte, int) {
 }
 
 // readStr is readBytes for a str: the end is -1 too where it is not UTF-8.
-func readStr(b []byte, n int, check bool) ([]byte, int) {
+func readStr(b []byte, n int, check checks) ([]byte, int) {
 	s, n := readBytes(b, n)
-	if n < 0 || check && !utf8.Valid(s) {
+	if n < 0 || !check.utf8(s) {
 		return nil, -1
 	}
 	return s, n

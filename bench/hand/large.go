@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/fidelityframework/barewire-gen/bench/model"
+	"github.com/fidelityframework/barewire-gen/runtime/wire"
 )
 
 // AppendLarge checks that strings are UTF-8 and writes the map's keys in order.
@@ -20,17 +20,17 @@ func AppendLarge(b []byte, v *model.Large) (_ []byte, err error) {
 	if b, err = appendMeta(b, v.Meta); err != nil {
 		return b, err
 	}
-	if v.Note != nil && !utf8.ValidString(*v.Note) {
+	if v.Note != nil && !wire.ValidString(*v.Note) {
 		return b, ErrUTF8
 	}
 	switch c := v.Choice.(type) {
 	case model.ChoiceU:
 	case model.ChoiceS:
-		if !utf8.ValidString(string(c)) {
+		if !wire.ValidString(string(c)) {
 			return b, ErrUTF8
 		}
 	case model.ChoiceA:
-		if !utf8.ValidString(c.Name) || !utf8.ValidString(c.Phone) {
+		if !wire.ValidString(c.Name) || !wire.ValidString(c.Phone) {
 			return b, ErrUTF8
 		}
 	default:
@@ -51,7 +51,7 @@ func appendMeta(b []byte, m map[string]string) ([]byte, error) {
 	b = binary.AppendUvarint(b, uint64(len(keys)))
 	for _, k := range keys {
 		s := m[k]
-		if !utf8.ValidString(k) || !utf8.ValidString(s) {
+		if !wire.ValidString(k) || !wire.ValidString(s) {
 			return b, ErrUTF8
 		}
 		b = appendStr(appendStr(b, k), s)
@@ -112,7 +112,7 @@ func appendTail(b []byte, v *model.Large) []byte {
 // minA is the least that an A takes.
 const minA = 20
 
-func decodeLarge(b []byte, v *model.Large, aliasing, check bool) error {
+func decodeLarge(b []byte, v *model.Large, aliasing bool, check checks) error {
 	count, n := readUint(b, 0)
 	if n < 0 || count > uint64(len(b)-n)/minA {
 		return ErrShort
@@ -134,7 +134,7 @@ func decodeLarge(b []byte, v *model.Large, aliasing, check bool) error {
 	return readTail(b, n, v, aliasing, check)
 }
 
-func readMeta(b []byte, n int, v *model.Large, aliasing, check bool) (int, error) {
+func readMeta(b []byte, n int, v *model.Large, aliasing bool, check checks) (int, error) {
 	count, n := readUint(b, n)
 	if n < 0 || count > uint64(len(b)-n)/2 {
 		return 0, ErrShort
@@ -158,13 +158,13 @@ func readMeta(b []byte, n int, v *model.Large, aliasing, check bool) (int, error
 			v.Meta[string(k)] = string(s)
 		}
 	}
-	if check && uint64(len(v.Meta)) != count {
+	if check != plain && uint64(len(v.Meta)) != count {
 		return 0, ErrDuplicate
 	}
 	return n, nil
 }
 
-func readTail(b []byte, n int, v *model.Large, aliasing, check bool) error {
+func readTail(b []byte, n int, v *model.Large, aliasing bool, check checks) error {
 	if n >= len(b) || b[n] > 1 {
 		return ErrBool
 	}
@@ -223,43 +223,43 @@ func readTail(b []byte, n int, v *model.Large, aliasing, check bool) error {
 // DecodeLarge decodes all of b with new memory.
 func DecodeLarge(b []byte, v *model.Large) error {
 	*v = model.Large{}
-	return decodeLarge(b, v, false, true)
+	return decodeLarge(b, v, false, full)
 }
 
 // DecodeLargePlain is DecodeLarge without the checks for UTF-8 and duplicates.
 func DecodeLargePlain(b []byte, v *model.Large) error {
 	*v = model.Large{}
-	return decodeLarge(b, v, false, false)
+	return decodeLarge(b, v, false, plain)
 }
 
 // DecodeLargeReuse reuses the slice, the map and the pointer; strings are new.
-func DecodeLargeReuse(b []byte, v *model.Large) error { return decodeLarge(b, v, false, true) }
+func DecodeLargeReuse(b []byte, v *model.Large) error { return decodeLarge(b, v, false, full) }
 
 // DecodeLargeReusePlain is DecodeLargeReuse without the checks for UTF-8 and duplicates.
-func DecodeLargeReusePlain(b []byte, v *model.Large) error { return decodeLarge(b, v, false, false) }
+func DecodeLargeReusePlain(b []byte, v *model.Large) error { return decodeLarge(b, v, false, plain) }
 
 // DecodeLargeAlias takes new memory but for strings, which are b's own.
 func DecodeLargeAlias(b []byte, v *model.Large) error {
 	*v = model.Large{}
-	return decodeLarge(b, v, true, true)
+	return decodeLarge(b, v, true, full)
 }
 
 // DecodeLargeAliasReuse reuses the slice, the map and the pointer; strings are b's own.
-func DecodeLargeAliasReuse(b []byte, v *model.Large) error { return decodeLarge(b, v, true, true) }
+func DecodeLargeAliasReuse(b []byte, v *model.Large) error { return decodeLarge(b, v, true, full) }
 
 // DecodeLargeAliasReusePlain is DecodeLargeAliasReuse without checks.
 func DecodeLargeAliasReusePlain(b []byte, v *model.Large) error {
-	return decodeLarge(b, v, true, false)
+	return decodeLarge(b, v, true, plain)
 }
 
 // DecodeLargeOneAlloc copies the input once and lets strings be parts of the
 // copy: one string that is kept then keeps all of the message.
 func DecodeLargeOneAlloc(b []byte, v *model.Large) error {
 	*v = model.Large{}
-	return decodeLarge(slices.Clone(b), v, true, true)
+	return decodeLarge(slices.Clone(b), v, true, full)
 }
 
-func validateLarge(b []byte, check bool) error {
+func validateLarge(b []byte, check checks) error {
 	count, n := readUint(b, 0)
 	if n < 0 || count > uint64(len(b)-n)/minA {
 		return ErrShort
@@ -298,7 +298,7 @@ func validateLarge(b []byte, check bool) error {
 
 // skipMeta checks a map. Keys that ascend, as our encoders write them, are all
 // different; others need a set.
-func skipMeta(b []byte, n int, check bool) (int, error) {
+func skipMeta(b []byte, n int, check checks) (int, error) {
 	count, n := readUint(b, n)
 	if n < 0 || count > uint64(len(b)-n)/2 {
 		return 0, ErrShort
@@ -311,7 +311,7 @@ func skipMeta(b []byte, n int, check bool) (int, error) {
 		if k, n = readStr(b, n, check); n < 0 {
 			return 0, ErrShort
 		}
-		if check && seen == nil && i > 0 && alias(k) <= alias(last) {
+		if check != plain && seen == nil && i > 0 && alias(k) <= alias(last) {
 			seen = keysBefore(b, at, i)
 		}
 		if seen != nil {
@@ -341,7 +341,7 @@ func keysBefore(b []byte, n int, count uint64) map[string]struct{} {
 }
 
 // skipNote checks the optional and that a tag stands behind it.
-func skipNote(b []byte, n int, check bool) (int, error) {
+func skipNote(b []byte, n int, check checks) (int, error) {
 	if n >= len(b) || b[n] > 1 {
 		return 0, ErrBool
 	}
@@ -358,10 +358,13 @@ func skipNote(b []byte, n int, check bool) (int, error) {
 }
 
 // ValidateLarge checks all of b.
-func ValidateLarge(b []byte) error { return validateLarge(b, true) }
+func ValidateLarge(b []byte) error { return validateLarge(b, full) }
+
+// ValidateLargeStd is ValidateLarge with the standard library's check.
+func ValidateLargeStd(b []byte) error { return validateLarge(b, std) }
 
 // ValidateLargePlain is ValidateLarge without the checks for UTF-8 and duplicates.
-func ValidateLargePlain(b []byte) error { return validateLarge(b, false) }
+func ValidateLargePlain(b []byte) error { return validateLarge(b, plain) }
 
 // WalkLarge finds the birthday of record 500, the money of record 999 and the
 // union's tag. BARE has no index, so without one the message is walked.
@@ -372,7 +375,7 @@ func WalkLarge(b []byte) (birthday int64, money float64, tag byte, err error) {
 	}
 	for i := range int(count) {
 		start := n
-		if n, err = skipA(b, n, false); err != nil {
+		if n, err = skipA(b, n, plain); err != nil {
 			return 0, 0, 0, err
 		}
 		switch i {
@@ -383,10 +386,10 @@ func WalkLarge(b []byte) (birthday int64, money float64, tag byte, err error) {
 			money = math.Float64frombits(le.Uint64(b[n-8:]))
 		}
 	}
-	if n, err = skipMeta(b, n, false); err != nil {
+	if n, err = skipMeta(b, n, plain); err != nil {
 		return 0, 0, 0, err
 	}
-	if n, err = skipNote(b, n, false); err != nil {
+	if n, err = skipNote(b, n, plain); err != nil {
 		return 0, 0, 0, err
 	}
 	return birthday, money, b[n], nil

@@ -7,10 +7,19 @@ import (
 	"unicode/utf8"
 
 	"github.com/fidelityframework/barewire-gen/bench/model"
+	"github.com/fidelityframework/barewire-gen/runtime/wire"
 )
 
 // AppendA checks that strings are UTF-8 and appends field by field.
 func AppendA(b []byte, v *model.A) ([]byte, error) {
+	if !wire.ValidString(v.Name) || !wire.ValidString(v.Phone) {
+		return b, ErrUTF8
+	}
+	return AppendAPlain(b, v), nil
+}
+
+// AppendAStd is AppendA with the standard library's check.
+func AppendAStd(b []byte, v *model.A) ([]byte, error) {
 	if !utf8.ValidString(v.Name) || !utf8.ValidString(v.Phone) {
 		return b, ErrUTF8
 	}
@@ -77,7 +86,7 @@ func SizePutAPlain(b []byte, v *model.A) []byte {
 
 // readA reads an A at n and returns its end. One check covers each run of
 // fixed size together with the length behind it; what is rare is in readASlow.
-func readA(b []byte, n int, v *model.A, aliasing, check bool) (int, error) {
+func readA(b []byte, n int, v *model.A, aliasing bool, check checks) (int, error) {
 	c := b[n:]
 	if len(c) < 1 || c[0] >= 0x80 {
 		return readASlow(b, n, v, aliasing, check)
@@ -101,7 +110,7 @@ func readA(b []byte, n int, v *model.A, aliasing, check bool) (int, error) {
 	if u[1] > 1 {
 		return 0, ErrBool
 	}
-	if check && (!utf8.Valid(name) || !utf8.Valid(phone)) {
+	if !check.utf8(name) || !check.utf8(phone) {
 		return 0, ErrUTF8
 	}
 	v.BirthDay = int64(le.Uint64(t))
@@ -117,7 +126,7 @@ func readA(b []byte, n int, v *model.A, aliasing, check bool) (int, error) {
 }
 
 // readASlow is readA with a check for each field.
-func readASlow(b []byte, n int, v *model.A, aliasing, check bool) (int, error) {
+func readASlow(b []byte, n int, v *model.A, aliasing bool, check checks) (int, error) {
 	name, n := readStr(b, n, check)
 	if n < 0 || len(b)-n < 8 {
 		return 0, ErrShort
@@ -145,7 +154,7 @@ func readASlow(b []byte, n int, v *model.A, aliasing, check bool) (int, error) {
 	return n + 9, nil
 }
 
-func decodeA(b []byte, v *model.A, aliasing, check bool) error {
+func decodeA(b []byte, v *model.A, aliasing bool, check checks) error {
 	n, err := readA(b, 0, v, aliasing, check)
 	if err == nil && n != len(b) {
 		err = ErrTrailing
@@ -154,20 +163,26 @@ func decodeA(b []byte, v *model.A, aliasing, check bool) error {
 }
 
 // DecodeA decodes all of b with new strings.
-func DecodeA(b []byte, v *model.A) error { return decodeA(b, v, false, true) }
+func DecodeA(b []byte, v *model.A) error { return decodeA(b, v, false, full) }
+
+// DecodeAStd is DecodeA with the standard library's check.
+func DecodeAStd(b []byte, v *model.A) error { return decodeA(b, v, false, std) }
 
 // DecodeAPlain is DecodeA without the check for UTF-8.
-func DecodeAPlain(b []byte, v *model.A) error { return decodeA(b, v, false, false) }
+func DecodeAPlain(b []byte, v *model.A) error { return decodeA(b, v, false, plain) }
 
 // DecodeAAlias decodes all of b; strings are b's own memory.
-func DecodeAAlias(b []byte, v *model.A) error { return decodeA(b, v, true, true) }
+func DecodeAAlias(b []byte, v *model.A) error { return decodeA(b, v, true, full) }
+
+// DecodeAAliasStd is DecodeAAlias with the standard library's check.
+func DecodeAAliasStd(b []byte, v *model.A) error { return decodeA(b, v, true, std) }
 
 // DecodeAAliasPlain is DecodeAAlias without the check for UTF-8.
-func DecodeAAliasPlain(b []byte, v *model.A) error { return decodeA(b, v, true, false) }
+func DecodeAAliasPlain(b []byte, v *model.A) error { return decodeA(b, v, true, plain) }
 
 // DecodeAAliasEach checks for each field instead of for each run.
 func DecodeAAliasEach(b []byte, v *model.A) error {
-	n, err := readASlow(b, 0, v, true, true)
+	n, err := readASlow(b, 0, v, true, full)
 	if err == nil && n != len(b) {
 		err = ErrTrailing
 	}
@@ -177,7 +192,7 @@ func DecodeAAliasEach(b []byte, v *model.A) error {
 // DecodeAReuse keeps the strings that did not change.
 func DecodeAReuse(b []byte, v *model.A) error {
 	name, phone := v.Name, v.Phone
-	if err := decodeA(b, v, true, true); err != nil {
+	if err := decodeA(b, v, true, full); err != nil {
 		v.Name, v.Phone = name, phone
 		return err
 	}
@@ -195,7 +210,7 @@ func keep(old, now string) string {
 
 // DecodeAOneAlloc copies both strings with one allocation.
 func DecodeAOneAlloc(b []byte, v *model.A) error {
-	if err := decodeA(b, v, true, true); err != nil {
+	if err := decodeA(b, v, true, full); err != nil {
 		return err
 	}
 	x := make([]byte, len(v.Name)+len(v.Phone))
@@ -224,7 +239,7 @@ func WalkA(b []byte) (phone []byte, siblings int, money float64, err error) {
 }
 
 // skipA checks an A at n and returns its end.
-func skipA(b []byte, n int, check bool) (int, error) {
+func skipA(b []byte, n int, check checks) (int, error) {
 	_, n = readStr(b, n, check)
 	if n < 0 || len(b)-n < 8 {
 		return 0, ErrShort
@@ -243,7 +258,7 @@ func skipA(b []byte, n int, check bool) (int, error) {
 	return n + 9, nil
 }
 
-func validateA(b []byte, check bool) error {
+func validateA(b []byte, check checks) error {
 	n, err := skipA(b, 0, check)
 	if err == nil && n != len(b) {
 		err = ErrTrailing
@@ -252,7 +267,10 @@ func validateA(b []byte, check bool) error {
 }
 
 // ValidateA checks all of b.
-func ValidateA(b []byte) error { return validateA(b, true) }
+func ValidateA(b []byte) error { return validateA(b, full) }
+
+// ValidateAStd is ValidateA with the standard library's check.
+func ValidateAStd(b []byte) error { return validateA(b, std) }
 
 // ValidateAPlain is ValidateA without the check for UTF-8.
-func ValidateAPlain(b []byte) error { return validateA(b, false) }
+func ValidateAPlain(b []byte) error { return validateA(b, plain) }

@@ -44,10 +44,10 @@ func (x *FixedSmall) Equal(y *FixedSmall) bool {
 	if x.Ts != y.Ts {
 		return false
 	}
-	if math.Float64bits(float64(x.Price)) != math.Float64bits(float64(y.Price)) {
+	if math.Float64bits(x.Price) != math.Float64bits(y.Price) {
 		return false
 	}
-	if math.Float64bits(float64(x.Qty)) != math.Float64bits(float64(y.Qty)) {
+	if math.Float64bits(x.Qty) != math.Float64bits(y.Qty) {
 		return false
 	}
 	if x.Flags != y.Flags {
@@ -99,7 +99,18 @@ func (x *FixedSmall) putBARE(p *[64]byte) {
 func (x *FixedSmall) AppendBinary(b []byte) ([]byte, error) {
 	n := len(b)
 	out := wire.Extend(b, 64)
-	x.putBARE((*[64]byte)(out[n:]))
+	p := (*[64]byte)(out[n:])
+	binary.LittleEndian.PutUint64(p[0:], x.ID)
+	binary.LittleEndian.PutUint64(p[8:], uint64(x.Ts))
+	binary.LittleEndian.PutUint64(p[16:], math.Float64bits(x.Price))
+	binary.LittleEndian.PutUint64(p[24:], math.Float64bits(x.Qty))
+	binary.LittleEndian.PutUint32(p[32:], x.Flags)
+	binary.LittleEndian.PutUint16(p[36:], x.Venue)
+	p[38] = x.Side
+	p[39] = wire.BoolByte(x.Live)
+	*(*[16]byte)(p[40:]) = x.Data
+	binary.LittleEndian.PutUint32(p[56:], x.Pair[0])
+	binary.LittleEndian.PutUint32(p[60:], x.Pair[1])
 	return out, nil
 }
 
@@ -141,9 +152,21 @@ func (x *FixedSmall) UnmarshalBinary(b []byte) error {
 	if len(b) != 64 {
 		return bareFixedSmall.Explain(b, wire.Options{}, true)
 	}
-	if !x.getBARE((*[64]byte)(b)) {
+	p := (*[64]byte)(b)
+	x.ID = binary.LittleEndian.Uint64(p[0:])
+	x.Ts = int64(binary.LittleEndian.Uint64(p[8:]))
+	x.Price = math.Float64frombits(binary.LittleEndian.Uint64(p[16:]))
+	x.Qty = math.Float64frombits(binary.LittleEndian.Uint64(p[24:]))
+	x.Flags = binary.LittleEndian.Uint32(p[32:])
+	x.Venue = binary.LittleEndian.Uint16(p[36:])
+	x.Side = p[38]
+	if p[39] > 1 {
 		return bareFixedSmall.Explain(b, wire.Options{}, true)
 	}
+	x.Live = p[39] != 0
+	x.Data = *(*[16]byte)(p[40:])
+	x.Pair[0] = binary.LittleEndian.Uint32(p[56:])
+	x.Pair[1] = binary.LittleEndian.Uint32(p[60:])
 	return nil
 }
 
@@ -154,9 +177,21 @@ func (x *FixedSmall) DecodeBinary(b []byte, o wire.Options) (int, error) {
 	if len(d.Buf) < 64 {
 		return 0, bareFixedSmall.Explain(b, o, false)
 	}
-	if !x.getBARE((*[64]byte)(d.Buf)) {
+	p := (*[64]byte)(d.Buf)
+	x.ID = binary.LittleEndian.Uint64(p[0:])
+	x.Ts = int64(binary.LittleEndian.Uint64(p[8:]))
+	x.Price = math.Float64frombits(binary.LittleEndian.Uint64(p[16:]))
+	x.Qty = math.Float64frombits(binary.LittleEndian.Uint64(p[24:]))
+	x.Flags = binary.LittleEndian.Uint32(p[32:])
+	x.Venue = binary.LittleEndian.Uint16(p[36:])
+	x.Side = p[38]
+	if p[39] > 1 {
 		return 0, bareFixedSmall.Explain(b, o, false)
 	}
+	x.Live = p[39] != 0
+	x.Data = *(*[16]byte)(p[40:])
+	x.Pair[0] = binary.LittleEndian.Uint32(p[56:])
+	x.Pair[1] = binary.LittleEndian.Uint32(p[60:])
 	return 64, nil
 }
 
@@ -375,7 +410,7 @@ func (x *Tensor) Equal(y *Tensor) bool {
 		return false
 	}
 	for i := range x.Payload {
-		if math.Float32bits(float32(x.Payload[i])) != math.Float32bits(float32(y.Payload[i])) {
+		if math.Float32bits(x.Payload[i]) != math.Float32bits(y.Payload[i]) {
 			return false
 		}
 	}
@@ -409,7 +444,17 @@ func (x *Tensor) putBARE(p *[16472]byte) {
 func (x *Tensor) AppendBinary(b []byte) ([]byte, error) {
 	n := len(b)
 	out := wire.Extend(b, 16472)
-	x.putBARE((*[16472]byte)(out[n:]))
+	p := (*[16472]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	binary.LittleEndian.PutUint32(p[0:], x.Dtype)
+	binary.LittleEndian.PutUint32(p[4:], x.Rank)
+	wire.PutNumbers(p[8:72], x.Dims[:])
+	binary.LittleEndian.PutUint64(p[72:], x.Offset)
+	binary.LittleEndian.PutUint64(p[80:], x.Length)
+	wire.PutNumbers(p[88:16472], x.Payload[:])
 	return out, nil
 }
 
@@ -446,7 +491,17 @@ func (x *Tensor) UnmarshalBinary(b []byte) error {
 	if len(b) != 16472 {
 		return bareTensor.Explain(b, wire.Options{}, true)
 	}
-	x.getBARE((*[16472]byte)(b))
+	p := (*[16472]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Dtype = binary.LittleEndian.Uint32(p[0:])
+	x.Rank = binary.LittleEndian.Uint32(p[4:])
+	wire.LoadNumbers(x.Dims[:], p[8:72])
+	x.Offset = binary.LittleEndian.Uint64(p[72:])
+	x.Length = binary.LittleEndian.Uint64(p[80:])
+	wire.LoadNumbers(x.Payload[:], p[88:16472])
 	return nil
 }
 
@@ -457,7 +512,17 @@ func (x *Tensor) DecodeBinary(b []byte, o wire.Options) (int, error) {
 	if len(d.Buf) < 16472 {
 		return 0, bareTensor.Explain(b, o, false)
 	}
-	x.getBARE((*[16472]byte)(d.Buf))
+	p := (*[16472]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 16472, nil
+	}
+	x.Dtype = binary.LittleEndian.Uint32(p[0:])
+	x.Rank = binary.LittleEndian.Uint32(p[4:])
+	wire.LoadNumbers(x.Dims[:], p[8:72])
+	x.Offset = binary.LittleEndian.Uint64(p[72:])
+	x.Length = binary.LittleEndian.Uint64(p[80:])
+	wire.LoadNumbers(x.Payload[:], p[88:16472])
 	return 16472, nil
 }
 
@@ -673,7 +738,7 @@ func (x *Record) Equal(y *Record) bool {
 	if x.Spouse != y.Spouse {
 		return false
 	}
-	if math.Float64bits(float64(x.Money)) != math.Float64bits(float64(y.Money)) {
+	if math.Float64bits(x.Money) != math.Float64bits(y.Money) {
 		return false
 	}
 	return true
@@ -927,11 +992,10 @@ func indexRecord(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func RecordViewOf(b []byte, ix *wire.Index) (v RecordView, err error) {
-	f, err := ix.Begin(b, 3, 3)
-	if err != nil {
-		return v, err
+	if !ix.Begin(b, 3, 3) {
+		return v, wire.ErrIndexSize
 	}
-	if indexRecord(ix, b, 0, f) != len(b) {
+	if indexRecord(ix, b, 0, 1) != len(b) {
 		return v, ix.Refused(&bareRecord)
 	}
 	return RecordView(ix.Root()), nil
@@ -1261,10 +1325,7 @@ func (v ChoiceView) AsU64() (value uint64, ok bool) {
 
 // AsStr returns the value if it is str, and whether it is.
 func (v ChoiceView) AsStr() (value string, ok bool) {
-	if wire.View(v).U8() == 1 {
-		return wire.View(v).In(1, 0).Str(), true
-	}
-	return value, false
+	return wire.Member(wire.View(v), 1, 1, wire.View.Str)
 }
 
 // AsRecord returns the value if it is Record, and whether it is.
@@ -1319,11 +1380,10 @@ func indexChoice(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func ChoiceViewOf(b []byte, ix *wire.Index) (v ChoiceView, err error) {
-	f, err := ix.Begin(b, 1, 3)
-	if err != nil {
-		return v, err
+	if !ix.Begin(b, 1, 3) {
+		return v, wire.ErrIndexSize
 	}
-	if indexChoice(ix, b, 0, f) != len(b) {
+	if indexChoice(ix, b, 0, 1) != len(b) {
 		return v, ix.Refused(&bareChoice)
 	}
 	return ChoiceView(ix.Root()), nil
@@ -1719,11 +1779,10 @@ func indexLarge(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func LargeViewOf(b []byte, ix *wire.Index) (v LargeView, err error) {
-	f, err := ix.Begin(b, 6, 3)
-	if err != nil {
-		return v, err
+	if !ix.Begin(b, 6, 3) {
+		return v, wire.ErrIndexSize
 	}
-	if indexLarge(ix, b, 0, f) != len(b) {
+	if indexLarge(ix, b, 0, 1) != len(b) {
 		return v, ix.Refused(&bareLarge)
 	}
 	return LargeView(ix.Root()), nil

@@ -45,6 +45,7 @@ func large() []Row {
 		{Access, Peer, "capnp", acc + `; d := capn.NewDec()`, `p, err := d.ViewLarge(cL.capn); if err != nil { b.Fatal(err) }; rs, _ := p.Records(); u += uint64(rs.At(500).BirthDay()) + uint64(p.Choice().Which()) + f64(rs.At(999).Money())`, `len(cL.capn)`, ""},
 		{Access, Peer, "flatbuffers", acc + `; var d fb.Dec; var a fb.A`, `p := d.ViewLarge(cL.fb); p.Records(&a, 500); u += uint64(a.BirthDay()) + uint64(p.ChoiceType()); p.Records(&a, 999); u += f64(a.Money())`, `len(cL.fb)`, ""},
 		{Validate, Hand, "hand", "", `if err := hand.ValidateLarge(cL.wire); err != nil { b.Fatal(err) }`, `len(cL.wire)`, "UTF-8, duplicate keys"},
+		{Validate, Hand, "hand-std", "", `if err := hand.ValidateLargeStd(cL.wire); err != nil { b.Fatal(err) }`, `len(cL.wire)`, "UTF-8 by the standard library"},
 		{Validate, Plain, "hand-plain", "", `if err := hand.ValidateLargePlain(cL.wire); err != nil { b.Fatal(err) }`, `len(cL.wire)`, "no UTF-8 check"},
 		{Validate, Peer, "mus-skip", "", `if _, err := mus.LargeMUS.Skip(cL.mus); err != nil { b.Fatal(err) }`, `len(cL.mus)`, ""},
 		{Validate, Peer, "msgp-skip", "", `if _, err := msgp.Skip(cL.mp); err != nil { b.Fatal(err) }`, `len(cL.mp)`, ""},
