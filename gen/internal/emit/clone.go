@@ -73,8 +73,8 @@ func unshareMethod(g *gocode.Code, h *helpers, t *plan.Type) {
 //		x.Value = a.Clone()
 //	case *PersonU8:
 //		if a != nil {
-//			c := *a
-//			x.Value = &c
+//			w := *a
+//			x.Value = &w
 //		}
 //	}
 func (h *helpers) unshareUnion(b *gocode.Body, t *plan.Type) {
@@ -86,13 +86,13 @@ func (h *helpers) unshareUnion(b *gocode.Body, t *plan.Type) {
 			continue
 		}
 		b.Block("if a != nil")
-		b.P("c := *a")
+		b.P("w := *a") // not c, which the parts of a value call their copies
 		if m.Wrapper {
-			h.unshare(b, m.Val, place{"c.Value", false})
+			h.unshare(b, m.Val, place{"w.Value", false})
 		} else {
-			h.unshare(b, m.Val, place{"c", false})
+			h.unshare(b, m.Val, place{"w", false})
 		}
-		b.P("x.Value = &c")
+		b.P("x.Value = &w")
 		b.End()
 	}
 	b.End()
