@@ -35,7 +35,9 @@
 //	union                16, and the member's size in Go over its smallest
 //	                     size on the wire and the tag
 //	map<K><V>            four times the sizes of K and V in Go over their smallest on the
-//	                     wire: Go's maps are up to half empty, and grow by doubling
+//	                     wire; but Go gives a map that has one entry the room of eight and
+//	                     a header: 56 and eight times the sizes of K and V for a list's
+//	                     smallest map of one entry
 //
 // An error is found by a second walk over the message, which takes no memory
 // but for the keys of the map it stands in. A Reader holds a message while
