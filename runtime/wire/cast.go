@@ -39,14 +39,23 @@ const LittleEndian = littleEndian
 // message; generated code proves that when it is compiled, and is what this is
 // for. The value is b's memory: no copy. More bytes than T needs are ignored.
 func Over[T any](b []byte) (*T, error) {
-	var zero T
-	if len(b) < int(unsafe.Sizeof(zero)) {
-		return nil, fmt.Errorf("%w: %d bytes, needs %d", ErrCastSize, len(b), unsafe.Sizeof(zero))
+	// All checks in one expression and the reasons elsewhere, so that this is
+	// inlined: three comparisons and the pointer.
+	p := (*T)(unsafe.Pointer(unsafe.SliceData(b)))
+	if littleEndian && len(b) >= int(unsafe.Sizeof(*p)) && uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) == 0 {
+		return p, nil
 	}
-	if err := castable(b, unsafe.Alignof(zero)); err != nil {
-		return nil, err
+	return nil, notOver(b, unsafe.Sizeof(*p), unsafe.Alignof(*p))
+}
+
+// notOver says why b cannot be a value of this size and alignment.
+//
+//go:noinline
+func notOver(b []byte, size, align uintptr) error {
+	if len(b) < int(size) {
+		return fmt.Errorf("%w: %d bytes, needs %d", ErrCastSize, len(b), size)
 	}
-	return (*T)(unsafe.Pointer(unsafe.SliceData(b))), nil
+	return castable(b, align)
 }
 
 // SliceOver returns b as a slice of T; as Over, but b must be a whole number of
