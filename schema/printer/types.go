@@ -295,6 +295,9 @@ func (p *printer) width(t ast.Type) int {
 // bodyWidth is the width of a type with a body.
 func (p *printer) bodyWidth(t ast.Type) int {
 	open, end := p.bracket(t.Pos()), t.Pos().End
+	if end-open > 8*maxLine { // far too wide, whatever white space is in it; bounds the search below
+		return -1
+	}
 	if bytes.IndexByte(p.src[open:end], '\n') >= 0 || p.commentIn(open, end) {
 		return -1
 	}
