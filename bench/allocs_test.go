@@ -15,6 +15,7 @@ func TestNoAllocation(t *testing.T) {
 	var small ours.FixedSmall
 	var tensor ours.Tensor
 	var rec ours.Record
+	var large ours.Large
 	var ix wire.Index
 	alias, reuse := wire.Options{Mode: wire.Alias}, wire.Options{Mode: wire.Reuse}
 	for _, x := range []struct {
@@ -49,6 +50,7 @@ func TestNoAllocation(t *testing.T) {
 			err, u64sink = e, uint64(len(p.Phone()))+uint64(p.Siblings())+f64(p.Money())
 		}},
 		{"D encode", func() { _, err = oLarge.AppendBinary(buf) }},
+		{"D decode, alias and reuse", func() { _, err = large.DecodeBinary(cL.wire, wire.Options{Mode: wire.AliasReuse}) }},
 		{"D index", func() { _, err = ours.LargeViewOf(cL.wire, &ix) }},
 		{"D access", func() {
 			rs := oLargeView.Records()

@@ -47,8 +47,17 @@ var (
 	oRecords     [model.N]ours.Record
 	oTensors     [4]*ours.Tensor
 	oLarge       *ours.Large
+	oSmallViews  [model.N]ours.FixedSmallView
+	oTensorViews [4]ours.TensorView
+	oTensorCasts [4]*ours.Tensor
 	oRecordViews [model.N]ours.RecordView
 	oLargeView   ours.LargeView
+)
+
+// The same memory by pointer casts.
+var (
+	lSmalls  [model.N]*model.FixedSmall
+	lTensors [4]*model.Tensor
 )
 
 // What loops store to, so that nothing in them is left out.
@@ -115,6 +124,8 @@ func (e *encoders) small(i int, v *model.FixedSmall) {
 	c.mpt[i] = must(mSmallTs[i].MarshalMsg(nil))
 	c.mus[i] = clone(e.buf[:mus.SmallMUS.Marshal(*v, e.buf)])
 	c.benc[i] = clone(e.buf[:benc.MarshalSmall(0, e.buf, v)])
+	oSmallViews[i] = must(ours.FixedSmallViewOf(c.wire[i]))
+	lSmalls[i] = hand.CastSmall(c.wire[i])
 }
 
 func (e *encoders) tensor(i int, v *model.Tensor) {
@@ -132,6 +143,9 @@ func (e *encoders) tensor(i int, v *model.Tensor) {
 	c.mp[i] = must(mTensors[i].MarshalMsg(nil))
 	c.mus[i] = clone(e.buf[:mus.TensorMUS.Marshal(*v, e.buf)])
 	c.benc[i] = clone(e.buf[:benc.MarshalTensor(0, e.buf, v)])
+	oTensorViews[i] = must(ours.TensorViewOf(c.wire[i]))
+	oTensorCasts[i] = must(ours.TensorOver(c.wire[i]))
+	lTensors[i] = hand.CastTensor(c.wire[i])
 }
 
 func (e *encoders) record(i int, v *model.A) {

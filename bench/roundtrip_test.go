@@ -186,6 +186,7 @@ func TestRecord(t *testing.T) {
 				return err
 			},
 			"ours": mode(wire.Fresh), "ours reuse": mode(wire.Reuse), "ours alias": mode(wire.Alias),
+			"ours alias reuse": mode(wire.AliasReuse),
 		}.run(t, want)
 		m := new(pb.A)
 		if err := m.UnmarshalVTUnsafe(c.pb[i]); err != nil || !proto.Equal(m, pAs[i]) {
@@ -281,6 +282,7 @@ func testLarge(t *testing.T, b []byte, want *model.Large) {
 			return err
 		},
 		"ours": mode(wire.Fresh), "ours reuse": mode(wire.Reuse), "ours alias": mode(wire.Alias),
+		"ours alias reuse": mode(wire.AliasReuse),
 	}.run(t, *want)
 
 	p, err := ours.LargeViewOf(b, new(wire.Index))

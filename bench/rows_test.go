@@ -568,7 +568,8 @@ func benchA_access_ours_view(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := ours.FixedSmallViewOf(cSmall.wire[k])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += p.ID() + uint64(p.Venue()) + f64(p.Price())
 	}
@@ -601,7 +602,8 @@ func benchA_access_hand_view(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := hand.ViewSmall(cSmall.wire[k])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += p.ID() + uint64(p.Venue()) + f64(p.Price())
 	}
@@ -620,7 +622,8 @@ func benchA_access_capnp(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := d.ViewSmall(cSmall.capn[k])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += p.Id() + uint64(p.Venue()) + f64(p.Price())
 	}
@@ -662,6 +665,36 @@ func benchA_access_msgp_locate(b *testing.B) {
 	u64sink += u
 }
 
+func benchA_read_ours_view(b *testing.B) {
+	var u uint64
+	b.SetBytes(int64(64))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		p := oSmallViews[k]
+		u += p.ID() + uint64(p.Venue()) + f64(p.Price())
+	}
+	cpuReport(b, c0)
+	u64sink += u
+}
+
+func benchA_read_limit_cast(b *testing.B) {
+	var u uint64
+	b.SetBytes(int64(64))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		p := lSmalls[k]
+		u += p.ID + uint64(p.Venue) + f64(p.Price)
+	}
+	cpuReport(b, c0)
+	u64sink += u
+}
+
 func benchA_validate_ours(b *testing.B) {
 	b.SetBytes(int64(64))
 	b.ReportAllocs()
@@ -671,7 +704,8 @@ func benchA_validate_ours(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := ours.FixedSmallViewOf(cSmall.wire[k])
 		if err != nil || p.Validate() != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -685,7 +719,8 @@ func benchA_validate_hand(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if hand.ValidateSmall(cSmall.wire[k]) != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -699,7 +734,8 @@ func benchA_validate_mus_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := mus.SmallMUS.Skip(cSmall.mus[k]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -713,7 +749,8 @@ func benchA_validate_mus_unsafe_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := mus.SmallUMUS.Skip(cSmall.wire[k]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -727,7 +764,8 @@ func benchA_validate_msgp_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := msgp.Skip(cSmall.mp[k]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -1265,7 +1303,8 @@ func benchB_access_ours_view(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := ours.TensorViewOf(cT.wire[k&3])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += p.Dims(1) + p.Length() + f32(p.Payload(2048))
 	}
@@ -1283,7 +1322,8 @@ func benchB_access_ours_over(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := ours.TensorOver(cT.wire[k&3])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += p.Dims[1] + p.Length + f32(p.Payload[2048])
 	}
@@ -1316,7 +1356,8 @@ func benchB_access_hand_view(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := hand.ViewTensor(cT.wire[k&3])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += p.Dim(1) + p.Len() + f32(p.At(2048))
 	}
@@ -1335,7 +1376,8 @@ func benchB_access_capnp_list(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := d.ViewTensor(cT.capn[k&3])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		ds, _ := p.Dims()
 		pl, _ := p.Payload()
@@ -1361,6 +1403,51 @@ func benchB_access_flatbuffers_vec(b *testing.B) {
 	u64sink += u
 }
 
+func benchB_read_ours_view(b *testing.B) {
+	var u uint64
+	b.SetBytes(int64(model.TensorSize))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		p := oTensorViews[k&3]
+		u += p.Dims(1) + p.Length() + f32(p.Payload(2048))
+	}
+	cpuReport(b, c0)
+	u64sink += u
+}
+
+func benchB_read_ours_over(b *testing.B) {
+	var u uint64
+	b.SetBytes(int64(model.TensorSize))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		p := oTensorCasts[k&3]
+		u += p.Dims[1] + p.Length + f32(p.Payload[2048])
+	}
+	cpuReport(b, c0)
+	u64sink += u
+}
+
+func benchB_read_limit_cast(b *testing.B) {
+	var u uint64
+	b.SetBytes(int64(model.TensorSize))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		p := lTensors[k&3]
+		u += p.Dims[1] + p.Len + f32(p.Payload[2048])
+	}
+	cpuReport(b, c0)
+	u64sink += u
+}
+
 func benchB_validate_ours(b *testing.B) {
 	b.SetBytes(int64(model.TensorSize))
 	b.ReportAllocs()
@@ -1370,7 +1457,8 @@ func benchB_validate_ours(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := ours.TensorViewOf(cT.wire[k&3])
 		if err != nil || p.Validate() != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -1384,7 +1472,8 @@ func benchB_validate_hand(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if hand.ValidateTensor(cT.wire[k&3]) != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -1398,7 +1487,8 @@ func benchB_validate_mus_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := mus.TensorMUS.Skip(cT.mus[k&3]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -1412,7 +1502,8 @@ func benchB_validate_msgp_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := msgp.Skip(cT.mp[k&3]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2152,7 +2243,8 @@ func benchC_access_ours_index(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := ours.RecordViewOf(cA.wire[k], ix)
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += uint64(len(p.Phone())+int(p.Siblings())) + f64(p.Money())
 	}
@@ -2185,7 +2277,8 @@ func benchC_access_hand_walk(b *testing.B) {
 		k := i & (model.N - 1)
 		p, sb, m, err := hand.WalkA(cA.wire[k])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += uint64(len(p)+sb) + f64(m)
 	}
@@ -2204,7 +2297,8 @@ func benchC_access_capnp(b *testing.B) {
 		k := i & (model.N - 1)
 		p, err := d.ViewA(cA.capn[k])
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		ph, _ := p.PhoneBytes()
 		u += uint64(len(ph)+int(p.Siblings())) + f64(p.Money())
@@ -2256,7 +2350,8 @@ func benchC_validate_ours_index(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := ours.RecordViewOf(cA.wire[k], ix); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2270,7 +2365,8 @@ func benchC_validate_hand(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if hand.ValidateA(cA.wire[k]) != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2284,7 +2380,8 @@ func benchC_validate_hand_std(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if hand.ValidateAStd(cA.wire[k]) != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2298,7 +2395,8 @@ func benchC_validate_hand_plain(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if hand.ValidateAPlain(cA.wire[k]) != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2312,7 +2410,8 @@ func benchC_validate_mus_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := mus.AMUS.Skip(cA.mus[k]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2326,7 +2425,8 @@ func benchC_validate_benc_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := benc.SkipA(0, cA.benc[k]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2340,7 +2440,8 @@ func benchC_validate_msgp_skip(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := msgp.Skip(cA.mp[k]); err != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2354,7 +2455,8 @@ func benchC_index_hand_validate(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if hand.ValidateA(cA.wire[k]) != nil {
-			b.Fatal()
+			b.Error("refused")
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2369,7 +2471,8 @@ func benchC_index_ours(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		k := i & (model.N - 1)
 		if _, err := ours.RecordViewOf(cA.wire[k], ix); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -2889,32 +2992,6 @@ func benchD_decode_alias_hand(b *testing.B) {
 	cpuReport(b, c0)
 }
 
-func benchD_decode_alias_hand_reuse(b *testing.B) {
-	v := new(model.Large)
-	largeSink = v
-	b.SetBytes(int64(len(cL.wire)))
-	b.ReportAllocs()
-	b.ResetTimer()
-	c0 := cputime.Self()
-	for i := 0; i < b.N; i++ {
-		hand.DecodeLargeAliasReuse(cL.wire, v)
-	}
-	cpuReport(b, c0)
-}
-
-func benchD_decode_alias_hand_reuse_plain(b *testing.B) {
-	v := new(model.Large)
-	largeSink = v
-	b.SetBytes(int64(len(cL.wire)))
-	b.ReportAllocs()
-	b.ResetTimer()
-	c0 := cputime.Self()
-	for i := 0; i < b.N; i++ {
-		hand.DecodeLargeAliasReusePlain(cL.wire, v)
-	}
-	cpuReport(b, c0)
-}
-
 func benchD_decode_alias_capnp_alias(b *testing.B) {
 	v := new(model.Large)
 	largeSink = v
@@ -2958,19 +3035,6 @@ func benchD_decode_alias_vtproto_unsafe(b *testing.B) {
 	cpuReport(b, c0)
 }
 
-func benchD_decode_alias_vtproto_unsafe_pool(b *testing.B) {
-	m := pb.LargeFromVTPool()
-	b.SetBytes(int64(len(cL.pb)))
-	b.ReportAllocs()
-	b.ResetTimer()
-	c0 := cputime.Self()
-	for i := 0; i < b.N; i++ {
-		m.ResetVT()
-		m.UnmarshalVTUnsafe(cL.pb)
-	}
-	cpuReport(b, c0)
-}
-
 func benchD_decode_alias_mus_unsafe(b *testing.B) {
 	v := new(model.Large)
 	largeSink = v
@@ -2997,7 +3061,49 @@ func benchD_decode_alias_benc_unsafe(b *testing.B) {
 	cpuReport(b, c0)
 }
 
-func benchD_decode_alias_flatbuffers_alias_reuse(b *testing.B) {
+func benchD_alias_reuse_ours(b *testing.B) {
+	v := new(ours.Large)
+	oLargeSink = v
+	b.SetBytes(int64(len(cL.wire)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		v.DecodeBinary(cL2.wire[k&1], wire.Options{Mode: wire.AliasReuse})
+	}
+	cpuReport(b, c0)
+}
+
+func benchD_alias_reuse_hand(b *testing.B) {
+	v := new(model.Large)
+	largeSink = v
+	b.SetBytes(int64(len(cL.wire)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		hand.DecodeLargeAliasReuse(cL2.wire[k&1], v)
+	}
+	cpuReport(b, c0)
+}
+
+func benchD_alias_reuse_hand_plain(b *testing.B) {
+	v := new(model.Large)
+	largeSink = v
+	b.SetBytes(int64(len(cL.wire)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		hand.DecodeLargeAliasReusePlain(cL2.wire[k&1], v)
+	}
+	cpuReport(b, c0)
+}
+
+func benchD_alias_reuse_flatbuffers(b *testing.B) {
 	v := new(model.Large)
 	largeSink = v
 	var d fb.Dec
@@ -3006,7 +3112,37 @@ func benchD_decode_alias_flatbuffers_alias_reuse(b *testing.B) {
 	b.ResetTimer()
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
-		d.Large(cL.fb, v, true)
+		k := i & (model.N - 1)
+		d.Large(cL2.fb[k&1], v, true)
+	}
+	cpuReport(b, c0)
+}
+
+func benchD_alias_reuse_capnp(b *testing.B) {
+	v := new(model.Large)
+	largeSink = v
+	d := capn.NewDec()
+	b.SetBytes(int64(len(cL.capn)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		d.Large(cL2.capn[k&1], v, true)
+	}
+	cpuReport(b, c0)
+}
+
+func benchD_alias_reuse_vtproto_unsafe_pool(b *testing.B) {
+	m := pb.LargeFromVTPool()
+	b.SetBytes(int64(len(cL.pb)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	c0 := cputime.Self()
+	for i := 0; i < b.N; i++ {
+		k := i & (model.N - 1)
+		m.ResetVT()
+		m.UnmarshalVTUnsafe(cL2.pb[k&1])
 	}
 	cpuReport(b, c0)
 }
@@ -3021,7 +3157,8 @@ func benchD_access_ours_index(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		p, err := ours.LargeViewOf(cL.wire, ix)
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		rs := p.Records()
 		u += uint64(rs.At(500).Birthday()) + uint64(p.Choice().Kind()) + f64(rs.At(999).Money())
@@ -3054,7 +3191,8 @@ func benchD_access_hand_walk(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		bd, m, tag, err := hand.WalkLarge(cL.wire)
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		u += uint64(bd) + uint64(tag) + f64(m)
 	}
@@ -3072,7 +3210,8 @@ func benchD_access_capnp(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		p, err := d.ViewLarge(cL.capn)
 		if err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 		rs, _ := p.Records()
 		u += uint64(rs.At(500).BirthDay()) + uint64(p.Choice().Which()) + f64(rs.At(999).Money())
@@ -3108,7 +3247,8 @@ func benchD_validate_ours_index(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if _, err := ours.LargeViewOf(cL.wire, ix); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3121,7 +3261,8 @@ func benchD_validate_hand(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if err := hand.ValidateLarge(cL.wire); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3134,7 +3275,8 @@ func benchD_validate_hand_std(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if err := hand.ValidateLargeStd(cL.wire); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3147,7 +3289,8 @@ func benchD_validate_hand_plain(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if err := hand.ValidateLargePlain(cL.wire); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3160,7 +3303,8 @@ func benchD_validate_mus_skip(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if _, err := mus.LargeMUS.Skip(cL.mus); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3173,7 +3317,8 @@ func benchD_validate_msgp_skip(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if _, err := msgp.Skip(cL.mp); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3186,7 +3331,8 @@ func benchD_index_hand_validate(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if err := hand.ValidateLarge(cL.wire); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3200,7 +3346,8 @@ func benchD_index_ours(b *testing.B) {
 	c0 := cputime.Self()
 	for i := 0; i < b.N; i++ {
 		if _, err := ours.LargeViewOf(cL.wire, ix); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return
 		}
 	}
 	cpuReport(b, c0)
@@ -3252,6 +3399,8 @@ var benchmarks = []benchmark{
 	{"A/access/capnp", benchA_access_capnp},
 	{"A/access/flatbuffers", benchA_access_flatbuffers},
 	{"A/access/msgp-locate", benchA_access_msgp_locate},
+	{"A/read/ours-view", benchA_read_ours_view},
+	{"A/read/limit-cast", benchA_read_limit_cast},
 	{"A/validate/ours", benchA_validate_ours},
 	{"A/validate/hand", benchA_validate_hand},
 	{"A/validate/mus-skip", benchA_validate_mus_skip},
@@ -3301,6 +3450,9 @@ var benchmarks = []benchmark{
 	{"B/access/hand-view", benchB_access_hand_view},
 	{"B/access/capnp-list", benchB_access_capnp_list},
 	{"B/access/flatbuffers-vec", benchB_access_flatbuffers_vec},
+	{"B/read/ours-view", benchB_read_ours_view},
+	{"B/read/ours-over", benchB_read_ours_over},
+	{"B/read/limit-cast", benchB_read_limit_cast},
 	{"B/validate/ours", benchB_validate_ours},
 	{"B/validate/hand", benchB_validate_hand},
 	{"B/validate/mus-skip", benchB_validate_mus_skip},
@@ -3413,15 +3565,17 @@ var benchmarks = []benchmark{
 	{"D/decode-alias/ours", benchD_decode_alias_ours},
 	{"D/decode-alias/limit-memmove", benchD_decode_alias_limit_memmove},
 	{"D/decode-alias/hand", benchD_decode_alias_hand},
-	{"D/decode-alias/hand-reuse", benchD_decode_alias_hand_reuse},
-	{"D/decode-alias/hand-reuse-plain", benchD_decode_alias_hand_reuse_plain},
 	{"D/decode-alias/capnp-alias", benchD_decode_alias_capnp_alias},
 	{"D/decode-alias/flatbuffers-alias", benchD_decode_alias_flatbuffers_alias},
 	{"D/decode-alias/vtproto-unsafe", benchD_decode_alias_vtproto_unsafe},
-	{"D/decode-alias/vtproto-unsafe-pool", benchD_decode_alias_vtproto_unsafe_pool},
 	{"D/decode-alias/mus-unsafe", benchD_decode_alias_mus_unsafe},
 	{"D/decode-alias/benc-unsafe", benchD_decode_alias_benc_unsafe},
-	{"D/decode-alias/flatbuffers-alias-reuse", benchD_decode_alias_flatbuffers_alias_reuse},
+	{"D/alias-reuse/ours", benchD_alias_reuse_ours},
+	{"D/alias-reuse/hand", benchD_alias_reuse_hand},
+	{"D/alias-reuse/hand-plain", benchD_alias_reuse_hand_plain},
+	{"D/alias-reuse/flatbuffers", benchD_alias_reuse_flatbuffers},
+	{"D/alias-reuse/capnp", benchD_alias_reuse_capnp},
+	{"D/alias-reuse/vtproto-unsafe-pool", benchD_alias_reuse_vtproto_unsafe_pool},
 	{"D/access/ours-index", benchD_access_ours_index},
 	{"D/access/ours-indexed", benchD_access_ours_indexed},
 	{"D/access/hand-walk", benchD_access_hand_walk},

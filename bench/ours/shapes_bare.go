@@ -1111,13 +1111,13 @@ func (x *Choice) unshareBARE() {
 	switch a := x.Value.(type) {
 	case *ChoiceU64:
 		if a != nil {
-			c := *a
-			x.Value = &c
+			w := *a
+			x.Value = &w
 		}
 	case *ChoiceStr:
 		if a != nil {
-			c := *a
-			x.Value = &c
+			w := *a
+			x.Value = &w
 		}
 	case *Record:
 		x.Value = a.Clone()

@@ -31,10 +31,13 @@ func summary(w io.Writer, r results) {
 			}
 		}
 	}
-	a, b := r.cell("A", rows.Access), r.cell("B", rows.Access)
-	s.item("A access in place: the pointer cast", ratio(a.named("ours-view"), a.fastest(rows.Limit)), 1.1)
-	s.item("B access in place: the pointer cast", ratio(b.fastest(rows.Ours), b.fastest(rows.Limit)), 1.1)
-	s.item("B access through a view: the hand-written view", ratio(b.named("ours-view"), b.fastest(rows.Hand)), equal)
+	// Reading is access in place; making the view comes with a check and an error
+	// in the access rows, which the bare cast does not have.
+	for _, shape := range []string{"A", "B"} {
+		read, access := r.cell(shape, rows.Read), r.cell(shape, rows.Access)
+		s.item(shape+" access in place, through a view at hand: the pointer cast", ratio(read.named("ours-view"), read.fastest(rows.Limit)), 1.1)
+		s.item(shape+" access in place, with making the view: the pointer cast", ratio(access.named("ours-view"), access.fastest(rows.Limit)), 1.1)
+	}
 	enc, dec := r.cell("B", rows.Encode), r.cell("B", rows.Decode)
 	s.item("B encode: memmove", ratio(enc.fastest(rows.Ours), enc.fastest(rows.Limit)), 1.1)
 	s.item("B decode: memmove", ratio(dec.fastest(rows.Ours), dec.fastest(rows.Limit)), 1.1)

@@ -55,7 +55,9 @@ const (
 	Decode      = "decode"       // to a reused destination, with new memory for strings, lists, maps
 	DecodeReuse = "decode-reuse" // the destination's memory is reused
 	DecodeAlias = "decode-alias" // strings are the input's memory
+	AliasReuse  = "alias-reuse"  // both
 	Access      = "access"       // three fields, from the bytes
+	Read        = "read"         // the same fields, through a view made before
 	Validate    = "validate"     // checks all of the message, decodes nothing
 	Index       = "index"        // checks and indexes a message of variable size
 )
@@ -69,7 +71,7 @@ var ShapeNames = map[string]string{
 }
 
 // Ops are the operations in the order of the tables.
-var Ops = []string{Encode, Decode, DecodeReuse, DecodeAlias, Access, Validate, Index}
+var Ops = []string{Encode, Decode, DecodeReuse, DecodeAlias, AliasReuse, Access, Read, Validate, Index}
 
 // All returns the rows by shape and operation, those of a cell together.
 func All() []Row {

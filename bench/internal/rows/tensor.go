@@ -40,11 +40,12 @@ func tensor() []Row {
 		{Decode, Peer, "mus-unsafe", dst, `*v, _, _ = mus.TensorUMUS.Unmarshal(cT.mus[k&3])`, `len(cT.mus[0])`, ""},
 		{Decode, Peer, "benc", dst, `benc.UnmarshalTensor(0, cT.benc[k&3], v)`, `model.TensorSize`, ""},
 		{Access, Limit, "limit-unsafecast", acc, `p := hand.CastTensor(cT.wire[k&3]); u += p.Dims[1] + p.Len + f32(p.Payload[2048])`, `model.TensorSize`, ""},
-		{Access, Hand, "hand-view", acc, `p, err := hand.ViewTensor(cT.wire[k&3]); if err != nil { b.Fatal(err) }; u += p.Dim(1) + p.Len() + f32(p.At(2048))`, `model.TensorSize`, ""},
-		{Access, Peer, "capnp-list", acc + `; d := capn.NewDec()`, `p, err := d.ViewTensor(cT.capn[k&3]); if err != nil { b.Fatal(err) }; ds, _ := p.Dims(); pl, _ := p.Payload(); u += ds.At(1) + p.Len() + f32(pl.At(2048))`, `len(cT.capn[0])`, ""},
+		{Access, Hand, "hand-view", acc, `p, err := hand.ViewTensor(cT.wire[k&3]); if err != nil { b.Error(err); return }; u += p.Dim(1) + p.Len() + f32(p.At(2048))`, `model.TensorSize`, ""},
+		{Access, Peer, "capnp-list", acc + `; d := capn.NewDec()`, `p, err := d.ViewTensor(cT.capn[k&3]); if err != nil { b.Error(err); return }; ds, _ := p.Dims(); pl, _ := p.Payload(); u += ds.At(1) + p.Len() + f32(pl.At(2048))`, `len(cT.capn[0])`, ""},
 		{Access, Peer, "flatbuffers-vec", acc + `; var d fb.Dec`, `p := d.ViewTensor(cT.fb[k&3]); u += p.Dims(1) + p.Len() + f32(p.Payload(2048))`, `len(cT.fb[0])`, ""},
-		{Validate, Hand, "hand", "", `if hand.ValidateTensor(cT.wire[k&3]) != nil { b.Fatal() }`, `model.TensorSize`, "only the length can be wrong"},
-		{Validate, Peer, "mus-skip", "", `if _, err := mus.TensorMUS.Skip(cT.mus[k&3]); err != nil { b.Fatal() }`, `len(cT.mus[0])`, ""},
-		{Validate, Peer, "msgp-skip", "", `if _, err := msgp.Skip(cT.mp[k&3]); err != nil { b.Fatal() }`, `len(cT.mp[0])`, ""},
+		{Validate, Hand, "hand", "", `if hand.ValidateTensor(cT.wire[k&3]) != nil { b.Error("refused"); return }`, `model.TensorSize`, "only the length can be wrong"},
+		{Validate, Peer, "mus-skip", "", `if _, err := mus.TensorMUS.Skip(cT.mus[k&3]); err != nil { b.Error("refused"); return }`, `len(cT.mus[0])`, ""},
+		{Validate, Peer, "msgp-skip", "", `if _, err := msgp.Skip(cT.mp[k&3]); err != nil { b.Error("refused"); return }`, `len(cT.mp[0])`, ""},
+		{Read, Limit, "limit-cast", acc, `p := lTensors[k&3]; u += p.Dims[1] + p.Len + f32(p.Payload[2048])`, `model.TensorSize`, "a Go pointer"},
 	})
 }
