@@ -82,11 +82,12 @@ func (x Quality) Clone() Quality {
 // AppendBinary appends the value's message to b. Where the value has no message,
 // it returns b as it was and a *wire.Error that names the field.
 func (x Quality) AppendBinary(b []byte) ([]byte, error) {
+	in := b
 	o1 := len(b)
 	b = wire.Extend(b, 1)
 	p2 := (*[1]byte)(b[o1:])
 	if x > 2 {
-		return b, wire.BadEnum(uint64(x)).In("Quality")
+		return in, wire.BadEnum(uint64(x)).In("Quality")
 	}
 	p2[0] = uint8(x)
 	return b, nil
@@ -225,9 +226,17 @@ func (x *Sample) putBARE(p *[64]byte) *wire.Error {
 func (x *Sample) AppendBinary(b []byte) ([]byte, error) {
 	n := len(b)
 	out := wire.Extend(b, 64)
-	if err := x.putBARE((*[64]byte)(out[n:])); err != nil {
-		return b, err.In("Sample")
+	p := (*[64]byte)(out[n:])
+	binary.LittleEndian.PutUint64(p[0:], x.Seq)
+	binary.LittleEndian.PutUint64(p[8:], uint64(x.Time))
+	binary.LittleEndian.PutUint64(p[16:], math.Float64bits(x.Celsius))
+	binary.LittleEndian.PutUint32(p[24:], x.Sensor)
+	if x.Quality > 2 {
+		return b, wire.BadEnum(uint64(x.Quality)).In("quality").In("Sample")
 	}
+	p[28] = uint8(x.Quality)
+	clear(p[29:32])
+	wire.PutNumbers(p[32:64], x.Raw[:])
 	return out, nil
 }
 
@@ -268,9 +277,16 @@ func (x *Sample) UnmarshalBinary(b []byte) error {
 	if len(b) != 64 {
 		return bareSample.Explain(b, wire.Options{}, true)
 	}
-	if !x.getBARE((*[64]byte)(b)) {
+	p := (*[64]byte)(b)
+	x.Seq = binary.LittleEndian.Uint64(p[0:])
+	x.Time = int64(binary.LittleEndian.Uint64(p[8:]))
+	x.Celsius = math.Float64frombits(binary.LittleEndian.Uint64(p[16:]))
+	x.Sensor = binary.LittleEndian.Uint32(p[24:])
+	if p[28] > 2 {
 		return bareSample.Explain(b, wire.Options{}, true)
 	}
+	x.Quality = Quality(p[28])
+	wire.LoadNumbers(x.Raw[:], p[32:64])
 	return nil
 }
 
@@ -281,9 +297,16 @@ func (x *Sample) DecodeBinary(b []byte, o wire.Options) (int, error) {
 	if len(d.Buf) < 64 {
 		return 0, bareSample.Explain(b, o, false)
 	}
-	if !x.getBARE((*[64]byte)(d.Buf)) {
+	p := (*[64]byte)(d.Buf)
+	x.Seq = binary.LittleEndian.Uint64(p[0:])
+	x.Time = int64(binary.LittleEndian.Uint64(p[8:]))
+	x.Celsius = math.Float64frombits(binary.LittleEndian.Uint64(p[16:]))
+	x.Sensor = binary.LittleEndian.Uint32(p[24:])
+	if p[28] > 2 {
 		return 0, bareSample.Explain(b, o, false)
 	}
+	x.Quality = Quality(p[28])
+	wire.LoadNumbers(x.Raw[:], p[32:64])
 	return 64, nil
 }
 
@@ -608,11 +631,10 @@ func indexManual(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func ManualViewOf(b []byte, ix *wire.Index) (v ManualView, err error) {
-	f, err := ix.Begin(b, 0, 3)
-	if err != nil {
-		return v, err
+	if !ix.Begin(b, 0, 3) {
+		return v, wire.ErrIndexSize
 	}
-	if indexManual(ix, b, 0, f) != len(b) {
+	if indexManual(ix, b, 0, 1) != len(b) {
 		return v, ix.Refused(&bareManual)
 	}
 	return ManualView(ix.Root()), nil
@@ -649,7 +671,8 @@ func (x *Scheduled) putBARE(p *[4]byte) {
 func (x *Scheduled) AppendBinary(b []byte) ([]byte, error) {
 	n := len(b)
 	out := wire.Extend(b, 4)
-	x.putBARE((*[4]byte)(out[n:]))
+	p := (*[4]byte)(out[n:])
+	binary.LittleEndian.PutUint32(p[0:], x.Every)
 	return out, nil
 }
 
@@ -677,7 +700,8 @@ func (x *Scheduled) UnmarshalBinary(b []byte) error {
 	if len(b) != 4 {
 		return bareScheduled.Explain(b, wire.Options{}, true)
 	}
-	x.getBARE((*[4]byte)(b))
+	p := (*[4]byte)(b)
+	x.Every = binary.LittleEndian.Uint32(p[0:])
 	return nil
 }
 
@@ -688,7 +712,8 @@ func (x *Scheduled) DecodeBinary(b []byte, o wire.Options) (int, error) {
 	if len(d.Buf) < 4 {
 		return 0, bareScheduled.Explain(b, o, false)
 	}
-	x.getBARE((*[4]byte)(d.Buf))
+	p := (*[4]byte)(d.Buf)
+	x.Every = binary.LittleEndian.Uint32(p[0:])
 	return 4, nil
 }
 
@@ -1211,11 +1236,10 @@ func indexReport(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func ReportViewOf(b []byte, ix *wire.Index) (v ReportView, err error) {
-	f, err := ix.Begin(b, 5, 3)
-	if err != nil {
-		return v, err
+	if !ix.Begin(b, 5, 3) {
+		return v, wire.ErrIndexSize
 	}
-	if indexReport(ix, b, 0, f) != len(b) {
+	if indexReport(ix, b, 0, 1) != len(b) {
 		return v, ix.Refused(&bareReport)
 	}
 	return ReportView(ix.Root()), nil
