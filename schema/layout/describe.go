@@ -226,7 +226,7 @@ func (l *Layouts) unbounded(i *info) string {
 		return ""
 	}
 	name := ""
-	if path := strings.TrimPrefix(i.loose.path, "."); path != "" {
+	if path := strings.TrimPrefix(i.loose.path(), "."); path != "" {
 		name = "`" + path + "`: "
 	}
 	switch t.Kind {

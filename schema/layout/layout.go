@@ -4,6 +4,8 @@
 package layout
 
 import (
+	"strings"
+
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
@@ -60,7 +62,20 @@ type info struct {
 // culprit is the part of a type that is to blame, and why.
 type culprit struct {
 	typ  *resolve.Type
-	path string // from the type on: .field, [] and ? for what is in it, |tag
+	part string   // the first step from the type on: .field, [] or ? for what is in it, |tag
+	rest *culprit // the steps behind it
+}
+
+// path is the steps to the culprit; of a long way only the start.
+func (c *culprit) path() string {
+	var b strings.Builder
+	for ; c != nil && c.part != ""; c = c.rest {
+		if b.Len() > 200 {
+			return b.String() + "…"
+		}
+		b.WriteString(c.part)
+	}
+	return b.String()
 }
 
 // New works out the layouts of a schema, and checks what its annotations ask

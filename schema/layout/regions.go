@@ -47,7 +47,7 @@ func (c *checker) needsSize(d *diag.Diagnostic, decl *resolve.Decl, i *info) {
 	if t == nil {
 		return
 	}
-	name := decl.Name + i.loose.path
+	name := decl.Name + i.loose.path()
 	if t.Max > 0 || c.of(t).Class >= Bounded || i.loose.typ.Kind == resolve.FixedList {
 		d.Also(t.At, "`%s` may have more than %d MiB, the most that a slot holds", name, MaxSize>>20)
 		return
@@ -67,7 +67,8 @@ func (c *checker) needsSize(d *diag.Diagnostic, decl *resolve.Decl, i *info) {
 
 // inUnion reports whether the culprit is a member of a union.
 func (i *info) inUnion() bool {
-	return strings.LastIndexByte(i.loose.path, '|') > strings.LastIndexByte(i.loose.path, '.')
+	path := i.loose.path()
+	return strings.LastIndexByte(path, '|') > strings.LastIndexByte(path, '.')
 }
 
 // refs checks that what a remote reference points to can be in a region.

@@ -246,6 +246,8 @@ func (i *info) want(f *resolve.Field, e *info) {
 // whyNotField says why a struct with this field cannot be castable, or "".
 func whyNotField(f *resolve.Field, offset uint64, e *info) string {
 	switch {
+	case e.Class != Castable && len(e.WhyNot) > 120:
+		return "`" + f.Name + "`: its type is not castable"
 	case e.Class != Castable:
 		return "`" + f.Name + "`: " + e.WhyNot
 	case offset%e.Align != 0:
@@ -263,4 +265,4 @@ func (c culprit) or(t *resolve.Type) culprit {
 }
 
 // in is the culprit as seen from the type that has it as a part.
-func (c culprit) in(part string) culprit { return culprit{c.typ, part + c.path} }
+func (c culprit) in(part string) culprit { return culprit{c.typ, part, &c} }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -21,6 +22,9 @@ type step struct {
 	decl *Decl
 	next int // index of the first of its refs that has not been followed
 }
+
+// ref is the reference that was followed last.
+func (s step) ref() *Type { return s.decl.refs[s.next-1] }
 
 // order puts the declarations behind what they refer to, and finds those that
 // contain themselves. The search keeps its own path: a chain of types may be as
@@ -73,29 +77,24 @@ func (r *resolver) visit(root *Decl, blamed map[*Decl]bool) {
 // start and the end.
 func cycle(path []step) *diag.Diagnostic {
 	const most = 8
+	shown, hidden := path, 0
+	if len(path) > most {
+		hidden = len(path) - most + 1
+		shown = append(slices.Clone(path[:most-2]), path[len(path)-1])
+	}
 	first := path[0].decl
-	var names []string
-	for i, s := range path {
-		switch {
-		case len(path) <= most || i < most-2 || i == len(path)-1:
-			names = append(names, s.decl.Name)
-		case i == most-2:
-			names = append(names, fmt.Sprintf("… (%d more)", len(path)-most+1))
+	d := diag.Errorf(diag.RecursiveType, shown[0].ref().At, "")
+	var names strings.Builder
+	for i, s := range shown {
+		if hidden > 0 && i == len(shown)-1 {
+			fmt.Fprintf(&names, "… (%d more) → ", hidden)
+		}
+		names.WriteString(s.decl.Name + " → ")
+		if i > 0 {
+			d.Also(s.ref().At, "`%s` contains `%s`", s.decl.Name, s.ref().Decl.Name)
 		}
 	}
-	names = append(names, first.Name)
-	ref := func(s step) *Type { return s.decl.refs[s.next-1] }
-	d := diag.Errorf(diag.RecursiveType, ref(path[0]).At, "`%s` contains itself: %s", first.Name, strings.Join(names, " → "))
-	for i, s := range path[1:] {
-		if len(path) > most && i+1 >= most-2 && i+1 < len(path)-1 {
-			continue
-		}
-		to := first.Name
-		if i+2 < len(path) {
-			to = path[i+2].decl.Name
-		}
-		d.Also(ref(s).At, "`%s` contains `%s`", s.decl.Name, to)
-	}
+	d.Message = fmt.Sprintf("`%s` contains itself: %s%s", first.Name, names.String(), first.Name)
 	return d.Notef("BARE has no recursive types, by whatever route").
 		Helpf("keep the items in one list, and let them refer to each other by index: `next: optional<u32>`")
 }
