@@ -3,6 +3,7 @@ package difftest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fidelityframework/barewire-gen/gen"
 	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
@@ -129,7 +131,9 @@ func run(t *testing.T, bin string, wrap []string, cases []runner.Case, context f
 		in.WriteString(c.String() + "\n")
 	}
 	args := append(slices.Clone(wrap), bin)
-	cmd := exec.Command(args[0], args[1:]...)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Stdin = &in
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

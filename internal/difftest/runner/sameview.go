@@ -13,7 +13,7 @@ func sameView(view, x reflect.Value) error {
 	case isOptional(x.Type()):
 		return sameOptional(view, x)
 	case view.MethodByName("Get").IsValid() && x.Kind() == reflect.Struct && x.Field(0).Kind() == reflect.Pointer:
-		return sameOptional(view, x.Field(0)) // a named optional of something large
+		return sameOptional(view, x)
 	case isUnion(x.Type()):
 		return sameUnion(view, x)
 	case view.MethodByName("At").IsValid() && view.MethodByName("Len").IsValid():
@@ -41,8 +41,12 @@ func isUnion(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Type.Kind() == reflect.Interface
 }
 
-// content takes an optional of values apart.
+// content takes an optional apart. A named one of something large is a pointer
+// in a struct.
 func content(x reflect.Value) (v reflect.Value, there bool) {
+	if x.Kind() == reflect.Struct && x.NumField() == 1 {
+		x = x.Field(0)
+	}
 	if x.Kind() == reflect.Pointer {
 		return x.Elem(), !x.IsNil()
 	}
