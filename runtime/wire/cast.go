@@ -40,10 +40,12 @@ const LittleEndian = littleEndian
 // for. The value is b's memory: no copy. More bytes than T needs are ignored.
 func Over[T any](b []byte) (*T, error) {
 	// All checks in one expression and the reasons elsewhere, so that this is
-	// inlined: three comparisons and the pointer.
-	p := (*T)(unsafe.Pointer(unsafe.SliceData(b)))
-	if littleEndian && len(b) >= int(unsafe.Sizeof(*p)) && uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) == 0 {
-		return p, nil
+	// inlined: three comparisons and the pointer. It becomes a *T only behind
+	// them: a *T to less memory than a T is a fault to the race detector.
+	var p *T
+	at := unsafe.Pointer(unsafe.SliceData(b))
+	if littleEndian && len(b) >= int(unsafe.Sizeof(*p)) && uintptr(at)%unsafe.Alignof(*p) == 0 {
+		return (*T)(at), nil
 	}
 	return nil, notOver(b, unsafe.Sizeof(*p), unsafe.Alignof(*p))
 }

@@ -40,6 +40,11 @@ func TestOver(t *testing.T) {
 	if _, err := Over[pair](b[:15]); !errors.Is(err, ErrCastSize) {
 		t.Errorf("15 bytes: %v", err)
 	}
+	// Less memory than the type needs, to its very end: with -d=checkptr, as
+	// under the race detector, a pointer that straddles it would be fatal.
+	if _, err := Over[[4096]uint64](aligned(8)); !errors.Is(err, ErrCastSize) {
+		t.Errorf("8 bytes for 32 KiB: %v", err)
+	}
 	for r := 1; r < 8; r++ {
 		_, err := Over[pair](b[r:])
 		var ae *AlignError

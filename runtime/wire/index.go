@@ -49,26 +49,42 @@ type Index struct {
 // multiplication. The slot before the first element is the count.
 
 const (
+	short    = 1 << 20 // a message so long that no product of Begin overflows
 	noChild  = 1       // where an empty list's elements would be: slot 0 is its count, 0
 	unsorted = 1 << 31 // in a map's slot: its keys do not ascend
 	maxSlots = 1<<31 - 1
 )
 
 // Begin makes the index ready for a message whose root type has a frame of k
-// slots and never needs more than perByte others for a byte, and returns where
-// that frame is. It is for generated code.
-func (x *Index) Begin(b []byte, k, perByte int) (frame int, err error) {
-	if uint64(len(b)) > math.MaxUint32 {
-		return 0, ErrIndexSize
-	}
+// slots, which begins at slot 1, and never needs more than perByte others for a
+// byte. It is false for a message that is too long to be indexed
+// (ErrIndexSize). It is for generated code.
+func (x *Index) Begin(b []byte, k, perByte int) bool {
 	x.buf = b
-	x.slots = x.slots[:0]
-	x.limit = maxSlots
-	if len(b) < (maxSlots-k-1)/perByte {
-		x.limit = perByte*len(b) + k + 1
+	if len(b) > short || k >= cap(x.slots) {
+		return x.begin(k, perByte)
 	}
+	x.slots = x.slots[:k+1]
+	x.slots[0] = 0
+	x.limit = perByte*len(b) + k + 1
+	return true
+}
+
+// begin is Begin's rare half: for messages that may come near the index's
+// limits, and for an index that has to grow.
+func (x *Index) begin(k, perByte int) bool {
+	if uint64(len(x.buf)) > math.MaxUint32 {
+		x.Reset()
+		return false
+	}
+	x.limit = maxSlots
+	if len(x.buf) < (maxSlots-k-1)/perByte {
+		x.limit = perByte*len(x.buf) + k + 1
+	}
+	x.slots = x.slots[:0]
 	x.grow(1 + k)
-	return 1, nil
+	x.slots[0] = 0
+	return true
 }
 
 // Refused returns why the pass over a message of type t refused it, and lets go
@@ -103,9 +119,6 @@ func (x *Index) grow(n int) int {
 		x.slots = s
 	}
 	x.slots = x.slots[:at+n]
-	if at == 0 {
-		clear(x.slots)
-	}
 	return at
 }
 

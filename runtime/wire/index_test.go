@@ -58,11 +58,8 @@ func indexLists(x *Index, b []byte, p, f int) int {
 func TestIndexNestedLists(t *testing.T) {
 	b := []byte("\x03\x02\x01a\x00\x00\x01\x02xy")
 	var x Index
-	f, err := x.Begin(b, 1, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := indexLists(&x, b, 0, f); p != len(b) {
+	x.Begin(b, 1, 3)
+	if p := indexLists(&x, b, 0, 1); p != len(b) {
 		t.Fatalf("the pass ended at %d of %d", p, len(b))
 	}
 	var got []string
@@ -83,11 +80,8 @@ func TestIndexMemory(t *testing.T) {
 	worst := 0.0
 	try := func(b []byte) {
 		var x Index
-		f, err := x.Begin(b, 1, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		indexLists(&x, b, 0, f)
+		x.Begin(b, 1, 3)
+		indexLists(&x, b, 0, 1)
 		if max := 3*len(b) + 2; x.Slots() > max {
 			t.Fatalf("%d slots for %d bytes, at most %d: % x", x.Slots(), len(b), max, b)
 		}
@@ -113,8 +107,8 @@ func TestIndexAllocates(t *testing.T) {
 	b := append([]byte{100}, bytes.Repeat([]byte{1, 'x'}, 100)...)
 	var x Index
 	pass := func() {
-		f, _ := x.Begin(b, 1, 3)
-		if indexStrings(&x, b, 0, f) != len(b) {
+		x.Begin(b, 1, 3)
+		if indexStrings(&x, b, 0, 1) != len(b) {
 			t.Fatal("refused")
 		}
 	}
@@ -134,9 +128,7 @@ func TestChildrenRefuses(t *testing.T) {
 		{1 << 30, 1 << 20, 1, 1 << 30, -1},
 	} {
 		var x Index
-		if _, err := x.Begin(make([]byte, 100), 2, 3); err != nil {
-			t.Fatal(err)
-		}
+		x.Begin(make([]byte, 100), 2, 3)
 		if got := x.Children(c.n, c.stride, c.least, c.left); got != c.want {
 			t.Errorf("Children(%d, %d, %d, %d) is %d, want %d", c.n, c.stride, c.least, c.left, got, c.want)
 		}
@@ -150,7 +142,7 @@ func keysOf(keys []string) (*Index, bool) {
 		b = append(append(append(b, byte(len(k))), k...), byte(i))
 	}
 	x := &Index{}
-	f, _ := x.Begin(b, 1, 3)
+	x.Begin(b, 1, 3)
 	g := x.Children(len(keys), 2, 2, len(b)-1)
 	p := 1
 	for i, k := range keys {
@@ -158,7 +150,7 @@ func keysOf(keys []string) (*Index, bool) {
 		x.Set(g+2*i+1, p+1+len(k))
 		p += len(k) + 2
 	}
-	return x, Keys(x, f, g, len(keys), 2, View.Str)
+	return x, Keys(x, 1, g, len(keys), 2, View.Str)
 }
 
 func TestKeys(t *testing.T) {
@@ -224,8 +216,8 @@ func TestKeysMany(t *testing.T) {
 func TestChangedMessage(t *testing.T) {
 	b := []byte("\x02\x02ab\x03cde")
 	var x Index
-	f, _ := x.Begin(b, 1, 3)
-	if indexStrings(&x, b, 0, f) != len(b) {
+	x.Begin(b, 1, 3)
+	if indexStrings(&x, b, 0, 1) != len(b) {
 		t.Fatal("refused")
 	}
 	l := StrListOf(x.Root().Elems(1))
@@ -243,8 +235,8 @@ func TestChangedMessage(t *testing.T) {
 func TestEmptyStringAtTheEnd(t *testing.T) {
 	b := []byte("\x01\x00")
 	var x Index
-	f, _ := x.Begin(b, 1, 3)
-	if indexStrings(&x, b, 0, f) != len(b) {
+	x.Begin(b, 1, 3)
+	if indexStrings(&x, b, 0, 1) != len(b) {
 		t.Fatal("refused")
 	}
 	s := StrListOf(x.Root().Elems(1)).At(0)
@@ -257,8 +249,8 @@ func TestEmptyStringAtTheEnd(t *testing.T) {
 func TestOutOfRange(t *testing.T) {
 	b := []byte("\x01\x00")
 	var x Index
-	f, _ := x.Begin(b, 1, 3)
-	indexStrings(&x, b, 0, f)
+	x.Begin(b, 1, 3)
+	indexStrings(&x, b, 0, 1)
 	for _, i := range []int{-1, 1, 1 << 40} {
 		func() {
 			defer func() {
@@ -280,9 +272,7 @@ func TestRefused(t *testing.T) {
 		msg  string
 		want error
 	}{{"\x01\x05ab", ErrShort}, {"\x01\x00\x00", ErrTrailing}, {"\x01\x00", ErrInternal}} {
-		if _, err := x.Begin([]byte(c.msg), 1, 3); err != nil {
-			t.Fatal(err)
-		}
+		x.Begin([]byte(c.msg), 1, 3)
 		if err := x.Refused(strs); !errors.Is(err, c.want) {
 			t.Errorf("%q: %v, want %v", c.msg, err, c.want)
 		}

@@ -46,11 +46,10 @@ func (e *viewer) viewOf(t *plan.Type, name string) {
 		"behind it. It validates all of b as UnmarshalBinary does, with the same\n" +
 		"errors, in one pass that allocates nothing but what ix lacks."
 	e.g.Func(doc, fmt.Sprintf("%s(b []byte, ix *wire.Index) (v %s, err error)", of, name), func(b *gocode.Body) {
-		b.P("f, err := ix.Begin(b, %d, %d)", e.s.typeFrame(t), e.s.typePerByte(t))
-		b.Block("if err != nil")
-		b.P("return v, err")
+		b.Block("if !ix.Begin(b, %d, %d)", e.s.typeFrame(t), e.s.typePerByte(t))
+		b.P("return v, wire.ErrIndexSize")
 		b.End()
-		b.Block("if %s(ix, b, 0, f) != len(b)", indexFunc(t))
+		b.Block("if %s(ix, b, 0, 1) != len(b)", indexFunc(t))
 		b.P("return v, ix.Refused(&%s)", typeVar(t))
 		b.End()
 		root := "ix.Root()"
