@@ -41,7 +41,7 @@ const (
 	// MaxFile is the greatest file that is read, in bytes.
 	MaxFile = 64 << 20
 	// MaxDepth is how deep types may nest.
-	MaxDepth = 500
+	MaxDepth = 128
 )
 
 // Parse reads a file. The tree is never nil; where the list has an error it is
