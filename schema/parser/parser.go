@@ -24,7 +24,7 @@
 //
 // # Limits
 //
-// A file has at most 64 MiB, types nest at most 500 deep, and after 1000 errors
+// A file has at most 64 MiB, types nest at most 128 deep, and after 1000 errors
 // the rest of the file is not read.
 package parser
 
