@@ -124,7 +124,7 @@ func (p *program) build(t *testing.T, env ...string) string {
 
 // run gives cases to a built program and reports what fails. Wrap is the
 // command that runs it, for another machine's binary.
-func run(t *testing.T, bin string, wrap []string, cases []runner.Case, context func(c string) string) {
+func run(t *testing.T, bin string, wrap []string, cases []runner.Case, schemaOf func(line string) string) {
 	t.Helper()
 	var in bytes.Buffer
 	for _, c := range cases {
@@ -150,7 +150,7 @@ func run(t *testing.T, bin string, wrap []string, cases []runner.Case, context f
 		}
 		if strings.HasPrefix(line, "FAIL ") {
 			failures++
-			line = shorten(line) + context(line)
+			line = shorten(line) + schemaOf(line)
 		}
 		if failures <= 10 {
 			report = append(report, fmt.Sprintf("%.4000s", line))
