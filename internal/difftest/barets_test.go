@@ -152,13 +152,14 @@ func jsList(elem *schemagen.Type, list []schemagen.Value) string {
 
 // TestReferenceAgainstBareTS holds the reference and bare-ts against each
 // other, each writing and reading what the other wrote.
-func TestReferenceAgainstBareTS(t *testing.T) {
-	sayHow(t)
+func TestReferenceAgainstBareTS(t *testing.T) { rounds(t, testReferenceAgainstBareTS) }
+
+func testReferenceAgainstBareTS(t *testing.T, seed int) {
 	needBareTS(t)
 	var all []*subject
 	n := schemas(100)
-	all = append(all, subjects(n, schemagen.BareTS(false), newDialect, false)...)
-	all = append(all, subjects(n, schemagen.BareTS(true), anyDialect, false)...)
+	all = append(all, subjects(seed, n, schemagen.BareTS(false), newDialect, false)...)
+	all = append(all, subjects(seed, n, schemagen.BareTS(true), anyDialect, false)...)
 	in := make([]tsSchema, len(all))
 	want := make([][]string, len(all))
 	for i, s := range all {
@@ -204,12 +205,13 @@ func TestReferenceAgainstBareTS(t *testing.T) {
 
 // TestVerdictsAgainstBareTS holds the reference's verdict on damaged messages
 // against bare-ts's, which is a strict decoder too.
-func TestVerdictsAgainstBareTS(t *testing.T) {
-	sayHow(t)
+func TestVerdictsAgainstBareTS(t *testing.T) { rounds(t, testVerdictsAgainstBareTS) }
+
+func testVerdictsAgainstBareTS(t *testing.T, seed int) {
 	needBareTS(t)
 	lang := schemagen.BareTS(false)
 	lang.NoAnnotations = true // bare-ts does not read #@max
-	all := subjects(schemas(100), lang, newDialect, false)
+	all := subjects(seed, schemas(100), lang, newDialect, false)
 	in := make([]tsSchema, len(all))
 	for i, s := range all {
 		in[i] = tsSchema{Schema: s.text, Cases: []tsCase{}}

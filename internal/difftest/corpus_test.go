@@ -83,8 +83,9 @@ func corpusEntries(t *testing.T) (list []entry) {
 // TestCorpus generates from every schema of the corpus. What is generated
 // builds, is clean to vet, and passes on random values; what is refused is
 // refused for the reason in the table.
-func TestCorpus(t *testing.T) {
-	sayHow(t)
+func TestCorpus(t *testing.T) { rounds(t, testCorpus) }
+
+func testCorpus(t *testing.T, seed int) {
 	p := newProgram(t)
 	var cases []runner.Case
 	refused := 0
@@ -102,7 +103,7 @@ func TestCorpus(t *testing.T) {
 			t.Errorf("%s is taken, want %q", key, want)
 		}
 		p.add(t, e.pkg, map[string]string{"schema.bare": e.text}, gen.Options{}, nil)
-		s := &subject{schema: compile(t, e.text), text: e.text, seed: seed()}
+		s := &subject{schema: compile(t, e.text), text: e.text, seed: seed}
 		cases = append(cases, valueCases(e.pkg, s, 5)...)
 	}
 	if refused != len(corpusRefused) {
@@ -132,8 +133,9 @@ func camel(name string) string {
 
 // TestRealMessagesOfBareTS decodes, with generated code, messages that bare-ts
 // wrote for random values of the real schemas.
-func TestRealMessagesOfBareTS(t *testing.T) {
-	sayHow(t)
+func TestRealMessagesOfBareTS(t *testing.T) { rounds(t, testRealMessagesOfBareTS) }
+
+func testRealMessagesOfBareTS(t *testing.T, seed int) {
 	needBareTS(t)
 	lang := schemagen.BareTS(true)
 	var real []entry
@@ -147,7 +149,7 @@ func TestRealMessagesOfBareTS(t *testing.T) {
 		s := compile(t, ts.Schema)
 		for _, d := range s.Decls {
 			for k := 0; k < 5 && !d.Type.IsVoid(); k++ {
-				v := schemagen.Values(lang, d.Type).Example(seed() + k)
+				v := schemagen.Values(lang, d.Type).Example(seed + k)
 				ts.Cases = append(ts.Cases, tsCase{Type: d.Name, JS: jsValue(d.Type, v)})
 			}
 		}

@@ -17,9 +17,10 @@ var targets = []struct{ arch, qemu string }{
 
 // TestOtherMachines builds generated code for other machines and runs the
 // draft's vectors and random values and damage there.
-func TestOtherMachines(t *testing.T) {
-	sayHow(t)
-	all := subjects(schemas(50), langAll, anyDialect, false)
+func TestOtherMachines(t *testing.T) { rounds(t, testOtherMachines) }
+
+func testOtherMachines(t *testing.T, seed int) {
+	all := subjects(seed, schemas(50), langAll, anyDialect, false)
 	text, cases := vectorCases(t)
 	p := newProgram(t)
 	p.addSubjects(t, all, nil)

@@ -14,9 +14,10 @@ import (
 // TestFrontEndReadsRandomSchemas holds what the compiler understands against
 // what was meant, in every dialect: types, tags, numbers, annotations. What fmt
 // makes of the text must mean the same, and must stay as it is.
-func TestFrontEndReadsRandomSchemas(t *testing.T) {
-	sayHow(t)
-	for _, s := range subjects(schemas(2000), langAll, anyDialect, false) {
+func TestFrontEndReadsRandomSchemas(t *testing.T) { rounds(t, testFrontEndReadsRandomSchemas) }
+
+func testFrontEndReadsRandomSchemas(t *testing.T, seed int) {
+	for _, s := range subjects(seed, schemas(2000), langAll, anyDialect, false) {
 		want := s.schema.Print(schemagen.New, 0, true)
 		if got := understood(t, s.text, s.schema.Forward); got != want {
 			t.Fatalf("from\n%s\nthe compiler understood\n%s\nwanted\n%s", s.text, got, want)

@@ -26,10 +26,11 @@ func goBare[T any](b []byte) ([]byte, error) {
 
 // TestAgainstGoBare gives random values to go-bare's generated code, and what
 // that writes to ours.
-func TestAgainstGoBare(t *testing.T) {
-	sayHow(t)
+func TestAgainstGoBare(t *testing.T) { rounds(t, testAgainstGoBare) }
+
+func testAgainstGoBare(t *testing.T, seed int) {
 	lang := schemagen.GoBare()
-	all := subjects(schemas(50), lang, func(int) schemagen.Dialect { return schemagen.Old }, true)
+	all := subjects(seed, schemas(50), lang, func(int) schemagen.Dialect { return schemagen.Old }, true)
 	g := newGoBareGen(t)
 	p := newProgram(t)
 	for i, s := range all {
@@ -61,10 +62,11 @@ const goBareImports = "\ntype KeepsTheImport u8\n"
 // TestAgainstBareTS gives what bare-ts writes for random values to generated
 // code, which must write what the reference does, which bare-ts reads in
 // TestReferenceAgainstBareTS.
-func TestAgainstBareTS(t *testing.T) {
-	sayHow(t)
+func TestAgainstBareTS(t *testing.T) { rounds(t, testAgainstBareTS) }
+
+func testAgainstBareTS(t *testing.T, seed int) {
 	needBareTS(t)
-	all := subjects(schemas(60), schemagen.BareTS(true), anyDialect, false)
+	all := subjects(seed, schemas(60), schemagen.BareTS(true), anyDialect, false)
 	in := make([]tsSchema, len(all))
 	for i, s := range all {
 		in[i] = tsSchema{Schema: s.text, Legacy: true, Cases: []tsCase{}}

@@ -26,17 +26,15 @@ const perPackage = 50
 
 // program is a scratch program that links generated packages with the runner.
 type program struct {
-	m        *scratch.Module
-	imports  []string
-	types    []string // elements of the list that main gives to the runner
-	names    map[string]bool
-	views    int // types with a view
-	peerCode map[string]func(typ string) string
+	m       *scratch.Module
+	imports []string
+	types   []string        // elements of the list that main gives to the runner
+	views   map[string]bool // the types by package.Type, and whether they have a view
 }
 
 func newProgram(t *testing.T) *program {
 	t.Helper()
-	return &program{m: scratch.New(t, goBareExtra, goBareSums), names: map[string]bool{}}
+	return &program{m: scratch.New(t, goBareExtra, goBareSums), views: map[string]bool{}}
 }
 
 // add generates a package from files (name to text) and registers its types.
@@ -66,11 +64,8 @@ func (p *program) add(t *testing.T, pkg string, files map[string]string, opts ge
 		case 2:
 			view = fmt.Sprintf("runner.Indexed(%s.%sViewOf)", pkg, typ)
 		}
-		if view != "nil" {
-			p.views++
-		}
 		name := pkg + "." + typ
-		p.names[name] = true
+		p.views[name] = view != "nil"
 		p.types = append(p.types, fmt.Sprintf("{Name: %q, New: func() runner.Message { return new(%s) }, View: %s, Peer: %s},", name, name, view, peerExpr))
 	}
 }

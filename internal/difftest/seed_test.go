@@ -10,7 +10,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/internal/schemagen"
 )
 
-// seed is the run's. Schema and value number i come from seed+i.
+// seed is the run's. Schema number i of a test comes from seed+i.
 var seed = sync.OnceValue(func() int {
 	if s, err := strconv.Atoi(os.Getenv("DIFFTEST_SEED")); err == nil {
 		return s
@@ -18,17 +18,32 @@ var seed = sync.OnceValue(func() int {
 	return int(time.Now().UnixNano() % 1_000_000_000)
 })
 
-// sayHow prints how to repeat the run, where people look after a failure.
-func sayHow(t *testing.T) {
-	t.Logf("to repeat: DIFFTEST_SEED=%d go test -run '^%s$' ./internal/difftest", seed(), t.Name())
+// rounds runs a test with the run's seed, and with SOAK=1 nineteen times more
+// with seeds that follow. It prints how to repeat a round, where people look
+// after a failure.
+func rounds(t *testing.T, test func(t *testing.T, seed int)) {
+	t.Helper()
+	name := t.Name()
+	sayHow := func(t *testing.T, seed int) {
+		t.Logf("to repeat: DIFFTEST_SEED=%d go test -run '^%s$' ./internal/difftest", seed, name)
+	}
+	if os.Getenv("SOAK") != "1" {
+		sayHow(t, seed())
+		test(t, seed())
+		return
+	}
+	for i := range 20 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			s := seed() + i*10_000 // past the seeds that one round uses
+			sayHow(t, s)
+			test(t, s)
+		})
+	}
 }
 
-// schemas is how many random schemas a test takes: n, a tenth with -short, twenty times with SOAK=1.
+// schemas is how many random schemas a test takes: n, or a tenth with -short.
 func schemas(n int) int {
-	switch {
-	case os.Getenv("SOAK") == "1":
-		return 20 * n
-	case testing.Short():
+	if testing.Short() {
 		return max(1, n/10)
 	}
 	return n
@@ -42,13 +57,13 @@ type subject struct {
 	seed   int
 }
 
-// subjects makes n random schemas of a language.
-func subjects(n int, lang schemagen.Lang, dialect func(i int) schemagen.Dialect, explicit bool) []*subject {
+// subjects makes n random schemas of a language from a seed.
+func subjects(seed, n int, lang schemagen.Lang, dialect func(i int) schemagen.Dialect, explicit bool) []*subject {
 	list := make([]*subject, n)
 	for i := range list {
 		l := lang
 		l.Prefix = "S" + strconv.Itoa(i)
-		s := &subject{lang: l, seed: seed() + i}
+		s := &subject{lang: l, seed: seed + i}
 		s.schema = schemagen.Schemas(l).Example(s.seed)
 		s.text = s.schema.Print(dialect(i), uint64(s.seed), explicit)
 		list[i] = s
