@@ -127,13 +127,14 @@ func (m *Module) Write(name string, data []byte) {
 	}
 }
 
-// Go runs the go command in the module and gives what it printed.
+// Go runs the go command in the module and gives what it printed. With -trimpath
+// the build cache serves packages of other scratch modules that are the same.
 func (m *Module) Go(env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = m.Dir
-	cmd.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -buildvcs=false"), env...)
+	cmd.Env = append(append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod -buildvcs=false -trimpath"), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return string(out), fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
