@@ -38,6 +38,10 @@ demo: build ## Generate from examples/, build it, run it
 test: ## Run all tests; list what was skipped and why
 	$(GO) test -json -timeout 20m $(TESTFLAGS) $(PACKAGES) | $(GO) run ./internal/testsum
 
+.PHONY: soak
+soak: ## Run the differential tests over thousands of random schemas (about half an hour)
+	SOAK=1 $(GO) test -v -timeout 2h -run 'Random|Against|Front|Nasty|Other' ./internal/difftest
+
 .PHONY: race
 race: ## Run the core's tests under the race detector
 	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./cmd/...
