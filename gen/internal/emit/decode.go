@@ -316,9 +316,9 @@ func (c *decoder) octets(v *plan.Val, x string, then uint64) {
 	case v.Kind == resolve.Data:
 		c.P("%s = d.Data(%s, b[p:p+n])", x, x)
 	default:
-		to := "&" + x
+		to := addr(x)
 		if v.Go != "string" {
-			to = "(*string)(&" + x + ")"
+			to = "(*string)(" + to + ")"
 		}
 		c.refuse("s := b[p : p+n]; !d.Short(%s, s) && !d.Str(%s, s)", to, to)
 	}
@@ -525,4 +525,12 @@ func (c *decoder) union(t *plan.Type) {
 	c.P("%s", c.fail)
 	c.End()
 	c.avail, c.lead = 0, ""
+}
+
+// addr is the address of what x says.
+func addr(x string) string {
+	if x == "(*x)" {
+		return "x"
+	}
+	return "&" + x
 }

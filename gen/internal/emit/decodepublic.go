@@ -39,6 +39,10 @@ func unmarshal(g *gocode.Code, t *plan.Type) {
 
 	doc = "DecodeBinary decodes the message at the front of b and returns its size in bytes.\nThe options say whose memory the value uses."
 	g.Func(doc, fmt.Sprintf("(x *%s) DecodeBinary(b []byte, o wire.Options) (int, error)", t.Go), func(b *gocode.Body) {
+		if flat(&v) && v.Layout.Min == 0 {
+			b.P("return 0, nil")
+			return
+		}
 		b.P("d := wire.Begin(b, o)")
 		if flat(&v) {
 			size := v.Layout.Min
