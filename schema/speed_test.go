@@ -63,14 +63,16 @@ func BenchmarkCompile(b *testing.B) {
 func TestCompileGrowsLinearly(t *testing.T) {
 	const n = 50000
 	shapes := map[string]func(b *strings.Builder, i int){
-		"a chain of names":        func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d T%d\n", i, i+1) },
-		"a chain of structs":      func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d struct { a: T%d }\n", i, i+1) },
-		"all refer to the last":   func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d list<T%d>\n", i, n) },
-		"undeclared names":        func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d list<U%d>\n", i, i) },
-		"one name":                func(b *strings.Builder, i int) { b.WriteString("type T u8\n") },
-		"one cycle":               func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d T%d\n", i, (i+1)%n) },
-		"cycles in cycles":        func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d union { T%d | T%d }\n", i, (i+1)%n, i/2) },
-		"variable all the way":    func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d struct { a: u8 b: optional<T%d> }\n", i, i+1) },
+		"a chain of names":      func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d T%d\n", i, i+1) },
+		"a chain of structs":    func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d struct { a: T%d }\n", i, i+1) },
+		"all refer to the last": func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d list<T%d>\n", i, n) },
+		"undeclared names":      func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d list<U%d>\n", i, i) },
+		"one name":              func(b *strings.Builder, i int) { b.WriteString("type T u8\n") },
+		"one cycle":             func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d T%d\n", i, (i+1)%n) },
+		"cycles in cycles":      func(b *strings.Builder, i int) { fmt.Fprintf(b, "type T%d union { T%d | T%d }\n", i, (i+1)%n, i/2) },
+		"variable all the way": func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, "type T%d struct { a: u8 b: optional<T%d> }\n", i, i+1)
+		},
 		"annotated all the way":   func(b *strings.Builder, i int) { fmt.Fprintf(b, "#@align(3)\ntype T%d u8\n", i) },
 		"one struct, many fields": nil,
 		"one enum, many values":   nil,

@@ -168,8 +168,10 @@ func (l *Layouts) fixedList(i *info, t *resolve.Type) {
 func (l *Layouts) union(i *info, t *resolve.Type) {
 	i.Min, i.Max = math.MaxUint64, 0
 	class := Fixed
+	tags := struct{ least, most uint64 }{10, 1}
 	for _, m := range t.Members {
 		e, tag := l.work(m.Type), varint(m.Tag)
+		tags.least, tags.most = min(tags.least, tag), max(tags.most, tag)
 		i.invalid = i.invalid || e.invalid
 		i.Min = min(i.Min, add(tag, e.Min))
 		if e.Class == Variable && class != Variable {
@@ -183,8 +185,8 @@ func (l *Layouts) union(i *info, t *resolve.Type) {
 			i.Need, i.needs = e.Need, e.needs
 		}
 	}
-	if i.Min != i.Max {
-		class = min(class, Bounded)
+	if i.Min != i.Max || tags.least != tags.most {
+		class = min(class, Bounded) // of one size only where the value starts at one place
 	}
 	i.WhyNot = "a union is one of several types"
 	switch i.Class = class; class {
