@@ -30,6 +30,8 @@ type program struct {
 	imports []string
 	types   []string        // elements of the list that main gives to the runner
 	views   map[string]bool // the types by package.Type, and whether they have a view
+	casts   int
+	slots   int
 }
 
 func newProgram(t *testing.T) *program {
@@ -64,9 +66,17 @@ func (p *program) add(t *testing.T, pkg string, files map[string]string, opts ge
 		case 2:
 			view = fmt.Sprintf("runner.Indexed(%s.%sViewOf)", pkg, typ)
 		}
+		over, slot := "nil", "nil"
+		if found.params[typ+"Over"] == 1 {
+			over, p.casts = fmt.Sprintf("runner.Over(%s.%sOver)", pkg, typ), p.casts+1
+		}
+		if found.params["Put"+typ+"Slot"] == 2 {
+			slot, p.slots = fmt.Sprintf("runner.Slot(%[1]s.%[2]sSlotSize, %[1]s.Put%[2]sSlot, %[1]s.Load%[2]sSlot)", pkg, typ), p.slots+1
+		}
 		name := pkg + "." + typ
 		p.views[name] = view != "nil"
-		p.types = append(p.types, fmt.Sprintf("{Name: %q, New: func() runner.Message { return new(%s) }, View: %s, Peer: %s},", name, name, view, peerExpr))
+		p.types = append(p.types, fmt.Sprintf("{Name: %q, New: func() runner.Message { return new(%s) }, View: %s, Over: %s, Slot: %s, Peer: %s},",
+			name, name, view, over, slot, peerExpr))
 	}
 }
 

@@ -65,5 +65,8 @@ func testRandomSchemas(t *testing.T, seed int) {
 	}
 	run(t, bin, nil, cases, contextOf(all))
 	p.m.Vet("./...")
-	t.Logf("%d schemas, %d types, %d cases", len(all), len(p.types), len(cases))
+	t.Logf("%d schemas, %d types (%d casts, %d slots), %d cases", len(all), len(p.types), p.casts, p.slots, len(cases))
+	if !testing.Short() && (p.casts == 0 || p.slots == 0) {
+		t.Error("no type was castable, or none bounded")
+	}
 }

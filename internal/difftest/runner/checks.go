@@ -32,7 +32,7 @@ func (c Case) valid(t *Type) error {
 		step func(*Type) error
 	}{
 		{"UnmarshalBinary", c.unmarshal}, {"DecodeBinary", c.slices}, {"DecodeStream", c.stream},
-		{"view", c.view}, {"cut", c.cut}, {"peer", c.peer},
+		{"view", c.view}, {"memory", c.inMemory}, {"cut", c.cut}, {"peer", c.peer},
 	}
 	for _, s := range steps {
 		if err := s.step(t); err != nil {

@@ -39,6 +39,11 @@ type Type struct {
 	// type and encodes it again; nil where there is none.
 	Peer func(b []byte) ([]byte, error)
 
+	// Over casts memory to a *T, Slot puts a value into a slot and loads it
+	// again; nil where the type's class does not allow it.
+	Over func(b []byte) (any, error)
+	Slot func(m Message) (Message, error)
+
 	last Message // decoded before; the destination of decodings that reuse
 }
 
