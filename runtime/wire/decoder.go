@@ -51,7 +51,7 @@ type Decoder struct {
 // Blocks double from the first to the greatest size, so that a message with
 // few strings takes little.
 const (
-	firstBlock = 64
+	firstBlock = 32
 	lastBlock  = 1024
 	smallStr   = lastBlock / 8
 )
