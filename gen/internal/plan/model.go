@@ -188,5 +188,5 @@ type Member struct {
 	Kind    string // const of the union's kind: PersonKindCustomer
 }
 
-// Layouts are the layouts of the schema; All has run.
+// Layouts are the layouts of the schema. They do not change.
 func (p *Package) Layouts() *layout.Layouts { return p.layouts }
