@@ -76,7 +76,7 @@ func (c Case) inPlace(t *Type, m Message) error {
 		return err
 	}
 	x := t.New()
-	out := reflect.ValueOf(to).MethodByName("Load").Call([]reflect.Value{reflect.ValueOf(x)})
+	out := callWith(reflect.ValueOf(to).MethodByName("Load"), x)
 	if !out[0].IsNil() {
 		return fmt.Errorf("Load: %v", out[0])
 	}
@@ -84,11 +84,17 @@ func (c Case) inPlace(t *Type, m Message) error {
 		return fmt.Errorf("Load: %w", err)
 	}
 	clear(b)
-	out = reflect.ValueOf(to).MethodByName("Store").Call([]reflect.Value{reflect.ValueOf(m)})
+	out = callWith(reflect.ValueOf(to).MethodByName("Store"), m)
 	if !out[0].IsNil() || !bytes.Equal(b, c.Canon) {
 		return fmt.Errorf("Store: %x, %v", b, out[0])
 	}
 	return c.setters(reflect.ValueOf(from), reflect.ValueOf(to), b)
+}
+
+// callWith calls a method of a view with a value. The view of a second name of
+// a type is the first's, and takes that.
+func callWith(method reflect.Value, m Message) []reflect.Value {
+	return method.Call([]reflect.Value{reflect.ValueOf(m).Convert(method.Type().In(0))})
 }
 
 // setters sets, over bytes that are all ones, each field that has a setter. What
@@ -103,6 +109,9 @@ func (c Case) setters(from, to reflect.Value, b []byte) error {
 	for i := range to.NumMethod() {
 		name, isSetter := strings.CutPrefix(to.Type().Method(i).Name, "Set")
 		set := to.Method(i)
+		if from.MethodByName(name + "Field").IsValid() { // the getter of a name that has another meaning
+			name += "Field"
+		}
 		get, shown := from.MethodByName(name), to.MethodByName(name)
 		if !isSetter || !get.IsValid() || set.Type().NumIn() != 1 || get.Type().NumIn() != 0 {
 			continue
@@ -112,7 +121,7 @@ func (c Case) setters(from, to reflect.Value, b []byte) error {
 			v = v.Elem() // data[n] is shown by pointer, and set by value
 		}
 		if v.Type() != set.Type().In(0) {
-			return fmt.Errorf("Set%s takes %v, %s gives %v", name, set.Type().In(0), name, v.Type())
+			return fmt.Errorf("the setter of %s takes %v, %s gives %v", name, set.Type().In(0), name, v.Type())
 		}
 		set.Call([]reflect.Value{v})
 		again := shown.Call(nil)[0]
@@ -120,7 +129,7 @@ func (c Case) setters(from, to reflect.Value, b []byte) error {
 			again = again.Elem()
 		}
 		if Dump(again) != Dump(v) {
-			return fmt.Errorf("Set%s(%s) shows %s", name, Dump(v), Dump(again))
+			return fmt.Errorf("the setter of %s given %s shows %s", name, Dump(v), Dump(again))
 		}
 	}
 	for i := range b {
