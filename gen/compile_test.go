@@ -7,8 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -37,8 +35,8 @@ var variants = map[string]gen.Options{
 	"noviews": {NoViews: true},
 }
 
-// TestBuilds generates every ugly schema in every variant, and all of the
-// corpus that is meant to compile, and builds and vets it all in one module.
+// TestBuilds generates every ugly schema in every variant, and builds and vets
+// it all in one module. The corpus is built, and run, in internal/difftest.
 func TestBuilds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds many packages")
@@ -52,46 +50,6 @@ func TestBuilds(t *testing.T) {
 	if _, err := m.Go(nil, "vet", "./..."); err != nil {
 		t.Error(err)
 	}
-}
-
-func TestCorpusBuilds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds many packages")
-	}
-	m := scratch.New(t, "", "")
-	n := 0
-	for _, dir := range []string{"real", "examples", "spec", "valid"} {
-		paths, err := filepath.Glob(filepath.Join(scratch.Shared(t, "corpus", dir), "*.bare"))
-		if err != nil || len(paths) == 0 {
-			t.Fatalf("no schemas in corpus/%s: %v", dir, err)
-		}
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, found := schema.Compile([]*source.File{source.NewFile(path, text)}, schema.Options{})
-			if found.HasErrors() {
-				t.Logf("refused: %v", found)
-				continue
-			}
-			n++
-			write(t, m, dir+"_"+packageName(filepath.Base(path)), s, gen.Options{})
-		}
-	}
-	t.Logf("%d schemas", n)
-	if _, err := m.Go(nil, "vet", "./..."); err != nil {
-		t.Error(err)
-	}
-}
-
-func packageName(file string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, strings.ToLower(strings.TrimSuffix(file, ".bare")))
 }
 
 // write generates a package into the module, after checking what must hold for

@@ -1,12 +1,12 @@
 package schema_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fidelityframework/barewire-gen/internal/corpus"
 	"github.com/fidelityframework/barewire-gen/schema"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -14,14 +14,8 @@ import (
 // FuzzCompile compiles anything: it must not panic, must give a schema exactly where
 // it gives no error, and what it gives must be whole enough to describe and hash.
 func FuzzCompile(f *testing.F) {
-	for _, kind := range []string{"examples", "spec", "valid", "invalid"} {
-		for _, path := range corpus(f, kind) {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(text, 0)
-		}
+	for _, file := range corpus.All(f) {
+		f.Add(file.Text, 0)
 	}
 	goldens, _ := filepath.Glob("testdata/*.txtar")
 	for _, path := range goldens {

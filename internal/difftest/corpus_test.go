@@ -3,79 +3,28 @@ package difftest
 import (
 	"encoding/hex"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/gen"
+	"github.com/fidelityframework/barewire-gen/internal/corpus"
 	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
 	"github.com/fidelityframework/barewire-gen/internal/schemagen"
-	"github.com/fidelityframework/barewire-gen/internal/scratch"
 	"github.com/fidelityframework/barewire-gen/schema"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
-// corpusDir is the corpus in this repository.
-func corpusDir(t *testing.T, elem ...string) string {
-	t.Helper()
-	return filepath.Join(append([]string{scratch.Root(t), "testdata", "corpus"}, elem...)...)
-}
-
-func corpusFile(t *testing.T, elem ...string) string {
-	t.Helper()
-	data, err := os.ReadFile(corpusDir(t, elem...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// corpusDirs are the folders whose schemas must compile, with how many files
-// each has, so that none gets lost.
-var corpusDirs = []struct {
-	name  string
-	files int
-}{
-	{"real", 37}, {"examples", 11}, {"spec", 1}, {"valid", 46}, {"implementations", 17},
-}
-
-// corpusRefused are the entries that we refuse, and rightly, with the code. The
-// draft forbids recursion by any route, which some implementations accept; the
-// others are no schemas in any dialect.
-var corpusRefused = map[string]string{
-	"real/poolparty__README_inline.bare":                     "[BW1003]", // an = between the name and the type
-	"examples/c-cube+bare-ocaml__tests_example2.bare":        "[BW1103]", // recursion
-	"examples/c-cube+bare-ocaml__tests_example3.bare":        "[BW1103]", // recursion
-	"examples/rivet-dev+vbare__fixtures_tests_basic_v2.bare": "[BW1016]", // comments with //
-	"examples/rivet-dev+vbare__fixtures_tests_basic_v3.bare": "[BW1016]", // comments with //
-	// Recursion that ends, which bare-ts takes with --legacy.
-	"valid/bare-ts+bare__tests-corpus_valid-bare-schema_list-union-circular-ref_schema.bare":     "[BW1103]",
-	"valid/bare-ts+bare__tests-corpus_valid-bare-schema_map-circular-ref_schema.bare":            "[BW1103]",
-	"valid/bare-ts+bare__tests-corpus_valid-bare-schema_optional-union-circular_schema.bare":     "[BW1103]",
-	"valid/bare-ts+bare__tests-corpus_valid-bare-schema_struct-circular-ref-allowed_schema.bare": "[BW1103]",
-	"valid/bare-ts+bare__tests-corpus_valid-bare-schema_struct-recursive_schema.bare":            "[BW1103]",
-	"valid/bare-ts+bare__tests-corpus_valid-bare-schema_union-circular_schema.bare":              "[BW1103]",
-	"valid/bare-ts+bare__tests-corpus_valid-bare-schema_union-optional-circular_schema.bare":     "[BW1103]",
-}
-
-// entry is one schema of the corpus.
+// entry is one schema of the corpus that is meant to compile.
 type entry struct {
-	dir, name, text, pkg string
+	corpus.File
+	text, pkg string
 }
 
 func corpusEntries(t *testing.T) (list []entry) {
 	t.Helper()
-	for _, dir := range corpusDirs {
-		files, err := filepath.Glob(corpusDir(t, dir.name, "*.bare"))
-		if err != nil || len(files) != dir.files {
-			t.Fatalf("%s has %d schemas, want %d (%v)", dir.name, len(files), dir.files, err)
-		}
-		for _, f := range files {
-			name := filepath.Base(f)
-			list = append(list, entry{dir.name, name, corpusFile(t, dir.name, name), fmt.Sprintf("c%d", len(list))})
-		}
+	for _, f := range corpus.Meant(t) {
+		list = append(list, entry{f, string(f.Text), fmt.Sprintf("c%d", len(list))})
 	}
 	return list
 }
@@ -90,24 +39,23 @@ func testCorpus(t *testing.T, seed int) {
 	var cases []runner.Case
 	refused := 0
 	for _, e := range corpusEntries(t) {
-		key := e.dir + "/" + e.name
-		_, diags := schema.Compile([]*source.File{source.NewFile(e.name, []byte(e.text))}, schema.Options{})
+		_, diags := schema.Compile([]*source.File{source.NewFile(e.Name, []byte(e.text))}, schema.Options{})
 		if diags.HasErrors() {
 			refused++
-			if want, ok := corpusRefused[key]; !ok || !strings.Contains(diags.Err().Error(), want) {
-				t.Errorf("%s: %v, want %q", key, diags.Err(), want)
+			if want, ok := corpus.Refused[e.Key()]; !ok || !strings.Contains(diags.Err().Error(), want) {
+				t.Errorf("%s: %v, want %q", e.Key(), diags.Err(), want)
 			}
 			continue
 		}
-		if want, ok := corpusRefused[key]; ok {
-			t.Errorf("%s is taken, want %q", key, want)
+		if want, ok := corpus.Refused[e.Key()]; ok {
+			t.Errorf("%s is taken, want %q", e.Key(), want)
 		}
 		p.add(t, e.pkg, map[string]string{"schema.bare": e.text}, gen.Options{}, nil)
 		s := &subject{schema: compile(t, e.text), text: e.text, seed: seed}
 		cases = append(cases, valueCases(e.pkg, s, 5)...)
 	}
-	if refused != len(corpusRefused) {
-		t.Errorf("%d refused, the table has %d", refused, len(corpusRefused))
+	if refused != len(corpus.Refused) {
+		t.Errorf("%d refused, the table has %d", refused, len(corpus.Refused))
 	}
 	run(t, p.build(t), nil, cases, func(string) string { return "" })
 	p.m.Vet("./...")
@@ -142,7 +90,7 @@ func testRealMessagesOfBareTS(t *testing.T, seed int) {
 	var theirs []*schemagen.Schema // as bare-ts reads it
 	var in []tsSchema
 	for _, e := range corpusEntries(t) {
-		if e.dir != "real" || corpusRefused[e.dir+"/"+e.name] != "" {
+		if e.Kind != "real" || corpus.Refused[e.Key()] != "" {
 			continue
 		}
 		ts := tsSchema{Schema: forBareTS(e.text), Legacy: true, Cases: []tsCase{}}
@@ -167,11 +115,11 @@ func testRealMessagesOfBareTS(t *testing.T, seed int) {
 			d := declOf(theirs[i], in[i].Cases[k].Type)
 			msg, err := hex.DecodeString(r.Hex)
 			if err != nil || r.Error != "" {
-				t.Fatalf("%s: bare-ts on %s: %s", e.name, in[i].Cases[k].JS, r.Error)
+				t.Fatalf("%s: bare-ts on %s: %s", e.Name, in[i].Cases[k].JS, r.Error)
 			}
 			c := judged(e.pkg+"."+d.Name, d.Type, msg)
 			if c.Op != "ok" {
-				t.Fatalf("%s: bare-ts wrote %s for %s", e.name, r.Hex, in[i].Cases[k].JS)
+				t.Fatalf("%s: bare-ts wrote %s for %s", e.Name, r.Hex, in[i].Cases[k].JS)
 			}
 			cases = append(cases, c)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/gen"
+	"github.com/fidelityframework/barewire-gen/internal/corpus"
 	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
 	"github.com/fidelityframework/barewire-gen/internal/schemagen"
 	"github.com/fidelityframework/barewire-gen/internal/scratch"
@@ -28,10 +29,7 @@ type vector struct {
 
 func readVectors(t *testing.T) (vectors, company []vector) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/vectors-draft11.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := corpus.Read(t, "vectors-draft11.json")
 	var file struct{ Vectors, Company []vector }
 	if err := json.Unmarshal(data, &file); err != nil {
 		t.Fatal(err)
@@ -220,7 +218,7 @@ func fromObject(t *testing.T, typ *schemagen.Type, parts map[string]json.RawMess
 // generated code, both ways.
 func TestVectors(t *testing.T) {
 	text, cases := vectorCases(t)
-	company := corpusFile(t, "spec", "draft-devault-bare-11__Appendix_B.1.bare")
+	company := string(corpus.Read(t, "spec", "draft-devault-bare-11__Appendix_B.1.bare"))
 	p := newProgram(t)
 	p.add(t, "vectors", map[string]string{"vectors.bare": text}, gen.Options{}, nil)
 	p.add(t, "company", map[string]string{"company.bare": company}, gen.Options{}, nil)
@@ -249,7 +247,7 @@ func TestLiterals(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newProgram(t)
-	p.add(t, "company", map[string]string{"company.bare": corpusFile(t, "spec", "draft-devault-bare-11__Appendix_B.1.bare")}, gen.Options{}, nil)
+	p.add(t, "company", map[string]string{"company.bare": string(corpus.Read(t, "spec", "draft-devault-bare-11__Appendix_B.1.bare"))}, gen.Options{}, nil)
 	p.add(t, "kinds", map[string]string{"kinds.bare": string(kinds)}, gen.Options{}, nil)
 	p.m.Write("literals/main.go", []byte(strings.ReplaceAll(string(main), "SCRATCH", scratch.Path)))
 	out, err := exec.Command(p.m.Build("./literals")).CombinedOutput()

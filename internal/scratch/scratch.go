@@ -2,8 +2,8 @@
 // with a replace to this checkout, into which a test writes schemas, generates,
 // builds, vets and runs, as a user of the generator would.
 //
-// Where a test needs more than Go, NeedTool and Shared skip it with a reason on
-// a developer's machine and fail it in CI, where nothing may be skipped.
+// Where a test needs more than Go, NeedTool skips it with a reason on a
+// developer's machine and fails it in CI, where nothing may be skipped.
 package scratch
 
 import (
@@ -69,21 +69,6 @@ func Root(t testing.TB) string {
 		}
 		dir = up
 	}
-}
-
-// Shared is a path in the folder of material that lies beside the checkout
-// (BAREWIRE_SHARED says where else).
-func Shared(t testing.TB, elem ...string) string {
-	t.Helper()
-	dir := os.Getenv("BAREWIRE_SHARED")
-	if dir == "" {
-		dir = filepath.Join(Root(t), "..", "shared")
-	}
-	path := filepath.Join(append([]string{dir}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		SkipOrFail(t, "the shared material is absent: %v", err)
-	}
-	return path
 }
 
 // Module is a scratch module. It is gone when its test ends.

@@ -1,39 +1,12 @@
 package parser
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fidelityframework/barewire-gen/internal/corpus"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
-
-// corpus returns the schemas of the shared corpus, by kind/name.
-func corpus(t testing.TB) map[string][]byte {
-	t.Helper()
-	dir := os.Getenv("BAREWIRE_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "corpus", "*", "*.bare"))
-	if len(paths) == 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("no corpus under %s; set BAREWIRE_SHARED", dir)
-		}
-		t.Skipf("no corpus under %s; set BAREWIRE_SHARED", dir)
-	}
-	files := map[string][]byte{}
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kind := filepath.Base(filepath.Dir(path))
-		files[kind+"/"+filepath.Base(path)] = text
-	}
-	return files
-}
 
 // refused lists the files of the corpus that have syntax errors, with the first.
 var refused = map[string]string{
@@ -64,14 +37,14 @@ var refused = map[string]string{
 }
 
 func TestCorpus(t *testing.T) {
-	for name, text := range corpus(t) {
-		_, errs := Parse(source.NewFile(name, text))
+	for _, f := range corpus.All(t) {
+		_, errs := Parse(source.NewFile(f.Key(), f.Text))
 		got := ""
 		if len(errs) > 0 {
 			_, got, _ = strings.Cut(errs[0].String(), ".bare:")
 		}
-		if want := refused[name]; got != want {
-			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
+		if want := refused[f.Key()]; got != want {
+			t.Errorf("%s:\n got %q\nwant %q", f.Key(), got, want)
 		}
 	}
 }

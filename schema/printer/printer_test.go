@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fidelityframework/barewire-gen/internal/corpus"
 	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/parser"
 	"github.com/fidelityframework/barewire-gen/schema/source"
@@ -103,26 +104,11 @@ func insideComment(tree *ast.File, at int) bool {
 }
 
 func TestCorpus(t *testing.T) {
-	dir := os.Getenv("BAREWIRE_SHARED")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared")
-	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "corpus", "*", "*.bare"))
-	if len(paths) == 0 {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("no corpus under %s; set BAREWIRE_SHARED", dir)
-		}
-		t.Skipf("no corpus under %s; set BAREWIRE_SHARED", dir)
-	}
 	formatted := 0
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
+	for _, f := range corpus.All(t) {
+		out, err := check(f.Text)
 		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := check(text)
-		if err != nil {
-			t.Errorf("%s: %v", filepath.Base(path), err)
+			t.Errorf("%s: %v", f.Key(), err)
 		}
 		if out != nil {
 			formatted++
