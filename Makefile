@@ -48,7 +48,7 @@ race: ## Run the core's tests under the race detector
 
 .PHONY: deps
 deps: ## Install what tests use beside Go: node packages, QEMU
-	if [ -x internal/difftest/deps.sh ]; then internal/difftest/deps.sh; fi
+	bash internal/difftest/deps.sh
 
 .PHONY: lint
 lint: ## gofmt, vet and staticcheck, over the tree and over generated code
