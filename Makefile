@@ -77,7 +77,7 @@ cross: ## Build for other machines
 
 .PHONY: check-generated
 check-generated: build ## Fail if committed generated code is not up to date
-	@for dir in examples/*/; do $(BIN)/barewire-gen generate --check "$$dir"; done
+	@for dir in examples/*/ internal/fuzzshapes; do $(BIN)/barewire-gen generate --check "$$dir"; done
 
 .PHONY: bench
 bench: ## Measure beside other implementations (its own module)
