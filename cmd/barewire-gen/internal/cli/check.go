@@ -20,15 +20,18 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check file|directory|-...",
 		Short: "Check schemas and write nothing",
 		Long: `Check finds what generate would find, without writing anything. Files given
-together see each other's types.`,
+together see each other's types. With - it reads the standard input.`,
 		Example: "  barewire-gen check telemetry.bare\n  barewire-gen check --format=json .",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, err := a.load(cmd, args, true)
 			if err != nil {
 				return err
 			}
-			_, found := compile(files, spec, gen.Options{})
+			s, found := compile(files, spec, gen.Options{})
 			if err := a.report(found); err != nil {
+				return err
+			}
+			if err := a.sharedDirectories(s); err != nil {
 				return err
 			}
 			for _, d := range found {

@@ -27,7 +27,7 @@ example with and without the fault. Without an argument it lists all rules.`,
 				rules = nil
 			}
 			for _, arg := range args {
-				r, ok := diag.Lookup(strings.Trim(arg, "[]"))
+				r, ok := lookup(arg)
 				if !ok {
 					return unknownRule(cmd, arg)
 				}
@@ -49,6 +49,15 @@ example with and without the fault. Without an argument it lists all rules.`,
 			return nil
 		},
 	}
+}
+
+// lookup finds a rule as people write it: BW1104, [BW1104], 1104, duplicate-field.
+func lookup(arg string) (*diag.Rule, bool) {
+	word := strings.Trim(arg, "[]")
+	if r, ok := diag.Lookup(word); ok {
+		return r, true
+	}
+	return diag.Lookup("BW" + word)
 }
 
 func unknownRule(cmd *cobra.Command, arg string) error {

@@ -24,7 +24,7 @@ func (a *app) fmtCommand() *cobra.Command {
 		Short: "Format schemas",
 		Long: `Fmt writes schemas in the standard form and in the new spelling, and keeps every
 comment. Without a flag it writes the result to the standard output; without an
-argument it reads the standard input. A file with syntax errors is not touched.
+argument, or with -, it reads the standard input. A file with syntax errors is not touched.
 
 With -l or -d, and without -w, the exit code is 1 if a file is not in the
 standard form.`,

@@ -20,7 +20,8 @@ func (a *app) layoutCommand() *cobra.Command {
 		Short: "Show how types lie in memory, which is how they lie on the wire",
 		Long: `Layout shows offset, size, alignment and cache lines of types, the class of
 each (castable, fixed, bounded, variable), and why a type is not castable.
-Without a type it shows all. An offset or size with a + is the least one.`,
+Without a type it shows all. An offset or size with a + is the least one. With
+- it reads the standard input.`,
 		Example: "  barewire-gen layout telemetry.bare Sample\n  barewire-gen layout --format=json telemetry.bare",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			inputs, names := a.splitTypes(args)

@@ -62,8 +62,11 @@ func (a *app) expand(cmd *cobra.Command, args []string, stdin bool) (names []str
 	}
 	for _, arg := range args {
 		if arg == stdinArg {
-			if !stdin || len(args) > 1 {
-				return nil, usagef(cmd, "the standard input cannot be read here")
+			switch {
+			case !stdin:
+				return nil, usagef(cmd, "the standard input has no name that the Go file could get; name a file")
+			case len(args) > 1:
+				return nil, usagef(cmd, "the standard input cannot be read beside files")
 			}
 			return []string{stdinArg}, nil
 		}

@@ -48,6 +48,24 @@ func (a *app) packageName(s *schema.Schema, f generateFlags) (string, error) {
 	return name, nil
 }
 
+// sharedDirectories refuses what generate would refuse: that one directory holds
+// several packages. The name that files without #@package get does not matter
+// otherwise: it may come from a flag that only generate has.
+func (a *app) sharedDirectories(s *schema.Schema) error {
+	owner := map[string]*resolve.Namespace{}
+	for _, ns := range s.Namespaces {
+		for _, f := range ns.Files {
+			dir := filepath.Dir(f.Syntax.Src.Name())
+			if other := owner[dir]; other != nil && other != ns {
+				_, err := a.packageName(s, generateFlags{})
+				return err
+			}
+			owner[dir] = ns
+		}
+	}
+	return nil
+}
+
 func hasUnnamed(s *schema.Schema) bool {
 	for _, ns := range s.Namespaces {
 		if ns.Package == "" {
@@ -122,7 +140,8 @@ func (a *app) fits(ns *resolve.Namespace, dir, pkg string) error {
 	}
 	for _, f := range there {
 		if f.pkg != pkg && !f.ours {
-			return fmt.Errorf("%s is in package %s, the generated code would be in package %s; give --package or --out", f.name, f.pkg, pkg)
+			return fmt.Errorf("%s is in package %s, the generated code would be in package %s; give --package %s, or --out",
+				f.name, f.pkg, pkg, f.pkg)
 		}
 	}
 	return nil
