@@ -81,6 +81,9 @@ func (r *resolver) named(t *Type, s *ast.Named) {
 }
 
 func (r *resolver) undefinedName(name string, at source.Span) {
+	if r.full() {
+		return
+	}
 	if d := r.undefined[name]; d != nil {
 		if len(d.Related) < 4 {
 			d.Also(at, "used here too")
@@ -96,6 +99,7 @@ func (r *resolver) undefinedName(name string, at source.Span) {
 	for _, ns := range r.schema.Namespaces {
 		if other := ns.Types[name]; other != nil && ns != r.ns {
 			d.Also(other.At, "declared here, in %s", ns.title())
+			d.Notef("packages do not share types")
 			d.Helpf("files see each other's types where they have the same `#@package`")
 			return
 		}
@@ -106,6 +110,9 @@ func (r *resolver) undefinedName(name string, at source.Span) {
 			d.Also(guess.At, "`%s` is declared here", guess.Name)
 		}
 		d.Fix("write "+guess, diag.Edit{Span: at, New: guess})
+	} else if !r.alone && len(r.schema.Namespaces) == 1 && len(r.ns.Files) == 1 {
+		r.alone = true
+		d.Helpf("if another file declares it, give the files of one package together")
 	}
 }
 

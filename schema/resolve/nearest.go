@@ -32,7 +32,11 @@ func nearest(word string, candidates iter.Seq[string]) string {
 		if strings.EqualFold(c, word) {
 			return pick(strings.ToLower(word), candidates)
 		}
-		if n := slips(word, c, least); n < least || n == least && best != "" && c < best {
+		n := slips(word, c, least)
+		if n >= len(word) {
+			continue // nothing of the word is left
+		}
+		if n < least || n == least && best != "" && c < best {
 			best, least = c, n
 		}
 	}

@@ -11,7 +11,12 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/parser"
 )
+
+// maxDecls is how many declarations one run takes: the memory of a run grows
+// with them, by some kilobytes each once Go code is made of them.
+const maxDecls = parser.MaxDecls
 
 // Options selects the rules.
 type Options struct {
@@ -22,11 +27,24 @@ type Options struct {
 // see each other's types; those without one see each other's.
 //
 // The schema is never nil. Where the list has errors it is what could be
-// understood: types with a fault are Invalid, and no type contains itself.
+// understood: types with a fault are Invalid, and no type contains itself. It
+// is empty where there are more than maxDecls declarations. The list ends
+// behind the error that is one too many.
 func Files(files []*ast.File, opts Options) (*Schema, diag.List) {
 	r := &resolver{opts: opts, schema: &Schema{}}
+	total := 0
+	for _, f := range files {
+		if total += len(f.Decls); total > maxDecls {
+			last := f.Decls[len(f.Decls)-(total-maxDecls)]
+			r.report(diag.Errorf(diag.TooManyTypes, last.Name.Span, "the files together have more than %d declarations; this is the first that is too many", maxDecls))
+			return r.schema, r.diags
+		}
+	}
 	for _, f := range files {
 		r.file(f)
+	}
+	for _, ns := range r.schema.Namespaces {
+		r.declareAll(ns)
 	}
 	for _, ns := range r.schema.Namespaces {
 		r.namespace(ns)
@@ -48,11 +66,13 @@ type resolver struct {
 	opts   Options
 	schema *Schema
 	diags  diag.List
+	errors int // how many of diags are errors
 
 	ns        *Namespace // the one that is being resolved
 	decl      *Decl      // the one that is being built
 	undefined map[string]*diag.Diagnostic
-	guesses   int // nearest spellings looked for so far
+	guesses   int  // nearest spellings looked for so far
+	alone     bool // it is said that files of one package are given together
 
 	// Nodes are made in pieces: a large schema has a hundred thousand.
 	types   pool[Type]
@@ -74,10 +94,25 @@ func (p *pool[T]) new() *T {
 	return t
 }
 
+// report keeps a diagnostic, and returns it. After MaxErrors errors it says so
+// and keeps no more.
 func (r *resolver) report(d *diag.Diagnostic) *diag.Diagnostic {
-	r.diags = append(r.diags, d)
+	if r.full() {
+		return d
+	}
+	kept := d
+	if d.Severity == diag.Error {
+		r.errors++
+	}
+	if r.full() {
+		kept = diag.Errorf(diag.TooManyErrors, d.Primary.Span, "more than %d errors; the others are not shown", diag.MaxErrors)
+	}
+	r.diags = append(r.diags, kept)
 	return d
 }
+
+// full reports whether nothing more is kept.
+func (r *resolver) full() bool { return r.errors > diag.MaxErrors }
 
 // file puts a file into its namespace.
 func (r *resolver) file(syntax *ast.File) {
@@ -139,15 +174,20 @@ func docLine(c *ast.Comment) string {
 	return strings.TrimPrefix(strings.TrimLeft(c.Text(), "#"), " ")
 }
 
-// namespace declares the types of all its files, then builds them.
-func (r *resolver) namespace(ns *Namespace) {
-	r.ns, r.undefined = ns, map[string]*diag.Diagnostic{}
+// declareAll declares the types of all files of a namespace. Messages tell of those
+// in other namespaces, so all are declared before one is built.
+func (r *resolver) declareAll(ns *Namespace) {
 	for _, f := range ns.Files {
 		f.Decls = make([]*Decl, 0, len(f.Syntax.Decls))
 		for _, syntax := range f.Syntax.Decls {
 			r.declare(f, syntax)
 		}
 	}
+}
+
+// namespace builds the types of all its files.
+func (r *resolver) namespace(ns *Namespace) {
+	r.ns, r.undefined = ns, map[string]*diag.Diagnostic{}
 	for _, f := range ns.Files {
 		r.strays(f)
 		for _, d := range f.Decls {
