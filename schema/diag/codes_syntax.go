@@ -22,7 +22,8 @@ const (
 	BadAnnotation     Code = "BW1018" // #@ that does not follow its grammar
 	MissingName       Code = "BW1019" // no name where one must stand
 	BadEnumBase       Code = "BW1020" // enum X i8 {, type X enum u8 {
-	TooManyErrors     Code = "BW1021" // the parser gave up
+	TooManyErrors     Code = "BW1021" // the compiler gave up
+	TooManyTypes      Code = "BW1022"
 )
 
 var _ = register(
@@ -166,7 +167,12 @@ var _ = register(
 	},
 	Rule{
 		Code: TooManyErrors, Name: "too-many-errors", Severity: Error,
-		Title: "the parser gave up",
-		Why:   "After 1000 errors the rest of a file is not read. It is hardly a schema.",
+		Title: "the compiler gave up",
+		Why:   "After 1000 errors the rest of a file is not read, and no more is checked. It is hardly a schema.",
+	},
+	Rule{
+		Code: TooManyTypes, Name: "too-many-types", Severity: Error,
+		Title: "there are more declarations than one run takes",
+		Why:   "A run takes at most 500000 declarations, so that what it needs of memory has a bound. Files with more are better compiled in several runs, each with its own package.",
 	},
 )

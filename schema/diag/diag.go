@@ -112,6 +112,10 @@ func (d *Diagnostic) String() string {
 	return fmt.Sprintf("%s%s: %s [%s]", where, d.Severity, d.Message, d.Code)
 }
 
+// MaxErrors is how many errors a parser or resolver keeps before it gives up
+// with TooManyErrors.
+const MaxErrors = 1000
+
 // List is what one run found.
 type List []*Diagnostic
 

@@ -257,16 +257,13 @@ func (l *lexer) strange() {
 	l.report(d)
 }
 
-// maxErrors is how many errors are kept. A file with more is not a schema.
-const maxErrors = 1000
-
 func (l *lexer) report(d *diag.Diagnostic) {
 	if l.quit {
 		return
 	}
 	l.errs = append(l.errs, d)
-	if len(l.errs) >= maxErrors {
-		l.errs = append(l.errs, diag.Errorf(diag.TooManyErrors, d.Primary.Span, "more than %d errors; the rest of the file was not read", maxErrors))
+	if len(l.errs) >= diag.MaxErrors {
+		l.errs = append(l.errs, diag.Errorf(diag.TooManyErrors, d.Primary.Span, "more than %d errors; the rest of the file was not read", diag.MaxErrors))
 		l.quit = true
 	}
 }

@@ -93,7 +93,7 @@ func TestManyErrors(t *testing.T) {
 	for _, line := range []string{"the quick brown fox\n", "% & ! ~\n", "type type type\n", "}\n", "\u00a7 x\n", "@a\n", "{ ( [ <\n", "type A u8,;\n", "type A { a: ?\n"} {
 		start := time.Now()
 		_, errs := Parse(source.NewFile("f", []byte(strings.Repeat(line, 100000))))
-		if len(errs) == 0 || len(errs) > maxErrors+1 {
+		if len(errs) == 0 || len(errs) > diag.MaxErrors+1 {
 			t.Errorf("%q: %d errors", line, len(errs))
 		}
 		if took := time.Since(start); took > 10*time.Second {

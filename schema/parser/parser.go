@@ -24,8 +24,8 @@
 //
 // # Limits
 //
-// A file has at most 64 MiB, types nest at most 128 deep, and after 1000 errors
-// the rest of the file is not read.
+// A file has at most 64 MiB and 500000 declarations, types nest at most 128
+// deep, and after 1000 errors the rest of the file is not read.
 package parser
 
 import (
@@ -42,6 +42,8 @@ const (
 	MaxFile = 64 << 20
 	// MaxDepth is how deep types may nest.
 	MaxDepth = 128
+	// MaxDecls is how many declarations a file, and a run, may have.
+	MaxDecls = 500_000
 )
 
 // Parse reads a file. The tree is never nil; where the list has an error it is
@@ -49,6 +51,7 @@ const (
 func Parse(f *source.File) (*ast.File, diag.List) {
 	tree := &ast.File{Src: f}
 	if d := unreadable(f); d != nil {
+		tree.Partial = true
 		return tree, diag.List{d}
 	}
 	p := &parser{lexer: lexer{file: f, text: string(f.Text()), fresh: true}}
@@ -57,6 +60,7 @@ func Parse(f *source.File) (*ast.File, diag.List) {
 	p.tok = p.scan()
 	p.schema(tree)
 	p.attach(tree)
+	tree.Partial = p.partial()
 	slices.SortStableFunc(p.errs, func(a, b *diag.Diagnostic) int {
 		return a.Primary.Span.Start - b.Primary.Span.Start
 	})
@@ -82,6 +86,7 @@ type parser struct {
 	depth    int
 	lastErr  int               // 1 + start of the last error reported by a parse function
 	deep     bool              // nesting was cut off: brackets may be left open
+	skipped  bool              // an error was not reported, since another is the likely cause
 	lost     int               // bodies that were given up at a declaration inside of them
 	angles   int               // angle brackets that are open
 	declared map[string]string // names that are declared, by their letters in lower case; nil until asked for
@@ -150,6 +155,10 @@ func (p *parser) is(word string) bool { return p.tok.kind == tIdent && p.textOf(
 func (p *parser) schema(tree *ast.File) {
 	enter("schema")
 	for p.tok.kind != tEOF {
+		if len(tree.Decls) == MaxDecls {
+			p.report(diag.Errorf(diag.TooManyTypes, p.at(p.tok), "more than %d declarations; the rest of the file was not read", MaxDecls))
+			return
+		}
 		if d := p.decl(); d != nil {
 			tree.Decls = append(tree.Decls, d)
 		}

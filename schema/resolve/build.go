@@ -180,6 +180,7 @@ type numbering struct {
 	code  diag.Code
 	after uint64 // the next number
 	over  bool   // there is none
+	lost  bool   // it is not known: the one before could not be read
 	quiet bool   // the overflow is reported
 	list  []numbered
 	seen  map[uint64]int // index into list, made when numbers first do not ascend
@@ -197,9 +198,12 @@ func (n *numbering) next(written *ast.Int, at source.Span, name string) uint64 {
 	v := n.after
 	switch {
 	case written != nil && written.Err:
+		n.lost = true
 		return v
 	case written != nil:
-		v, at, n.over = written.Value, written.Span, false
+		v, at, n.over, n.lost = written.Value, written.Span, false, false
+	case n.lost:
+		return v
 	case n.over:
 		if !n.quiet {
 			n.quiet = true
