@@ -115,11 +115,11 @@ func (x Quality) BinarySize() int {
 // value is then partly decoded.
 func (x *Quality) UnmarshalBinary(b []byte) error {
 	if len(b) != 1 {
-		return bareQuality.Explain(b, wire.Options{}, true)
+		return bareQuality.Refuse(b)
 	}
 	p := (*[1]byte)(b)
 	if p[0] > 2 {
-		return bareQuality.Explain(b, wire.Options{}, true)
+		return bareQuality.Refuse(b)
 	}
 	(*x) = Quality(p[0])
 	return nil
@@ -275,7 +275,7 @@ func (x *Sample) getBARE(p *[64]byte) bool {
 // value is then partly decoded.
 func (x *Sample) UnmarshalBinary(b []byte) error {
 	if len(b) != 64 {
-		return bareSample.Explain(b, wire.Options{}, true)
+		return bareSample.Refuse(b)
 	}
 	p := (*[64]byte)(b)
 	x.Seq = binary.LittleEndian.Uint64(p[0:])
@@ -283,7 +283,7 @@ func (x *Sample) UnmarshalBinary(b []byte) error {
 	x.Celsius = math.Float64frombits(binary.LittleEndian.Uint64(p[16:]))
 	x.Sensor = binary.LittleEndian.Uint32(p[24:])
 	if p[28] > 2 {
-		return bareSample.Explain(b, wire.Options{}, true)
+		return bareSample.Refuse(b)
 	}
 	x.Quality = Quality(p[28])
 	wire.LoadNumbers(x.Raw[:], p[32:64])
@@ -335,7 +335,7 @@ type SampleView struct{ p *[64]byte }
 // not their values.
 func SampleViewOf(b []byte) (v SampleView, err error) {
 	if len(b) < 64 {
-		return v, bareSample.Explain(b, wire.Options{}, true)
+		return v, bareSample.Refuse(b)
 	}
 	return SampleView{(*[64]byte)(b)}, nil
 }
@@ -348,7 +348,7 @@ func (v SampleView) Bytes() []byte {
 // Validate checks that the bytes are a Sample, as UnmarshalBinary does, with the same errors.
 func (v SampleView) Validate() error {
 	if !validSample((*[64]byte)(v.p[:])) {
-		return bareSample.Explain(v.p[:], wire.Options{}, true)
+		return bareSample.Refuse(v.p[:])
 	}
 	return nil
 }
@@ -456,15 +456,7 @@ func validSample(p *[64]byte) bool {
 }
 
 // Sample's memory is its message.
-var (
-	_ [0]struct{} = [unsafe.Sizeof(*(*Sample)(nil)) - 64]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Sample)(nil).Seq) - 0]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Sample)(nil).Time) - 8]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Sample)(nil).Celsius) - 16]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Sample)(nil).Sensor) - 24]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Sample)(nil).Quality) - 28]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Sample)(nil).Raw) - 32]struct{}{}
-)
+var _ [0]struct{} = [unsafe.Sizeof(*(*Sample)(nil)) - 64]struct{}{}
 
 // SampleOver returns the first 64 bytes of b as a Sample, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
@@ -568,7 +560,7 @@ func (x *Manual) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Manual) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareManual.Explain(b, wire.Options{}, true)
+		return bareManual.Refuse(b)
 	}
 	return nil
 }
@@ -698,7 +690,7 @@ func (x *Scheduled) getBARE(p *[4]byte) {
 // value is then partly decoded.
 func (x *Scheduled) UnmarshalBinary(b []byte) error {
 	if len(b) != 4 {
-		return bareScheduled.Explain(b, wire.Options{}, true)
+		return bareScheduled.Refuse(b)
 	}
 	p := (*[4]byte)(b)
 	x.Every = binary.LittleEndian.Uint32(p[0:])
@@ -741,7 +733,7 @@ type ScheduledView struct{ p *[4]byte }
 // not their values.
 func ScheduledViewOf(b []byte) (v ScheduledView, err error) {
 	if len(b) < 4 {
-		return v, bareScheduled.Explain(b, wire.Options{}, true)
+		return v, bareScheduled.Refuse(b)
 	}
 	return ScheduledView{(*[4]byte)(b)}, nil
 }
@@ -778,10 +770,7 @@ func (v ScheduledView) SetEvery(x uint32) {
 }
 
 // Scheduled's memory is its message.
-var (
-	_ [0]struct{} = [unsafe.Sizeof(*(*Scheduled)(nil)) - 4]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Scheduled)(nil).Every) - 0]struct{}{}
-)
+var _ [0]struct{} = [unsafe.Sizeof(*(*Scheduled)(nil)) - 4]struct{}{}
 
 // ScheduledOver returns the first 4 bytes of b as a Scheduled, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
@@ -1065,7 +1054,7 @@ func (x *Report) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Report) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareReport.Explain(b, wire.Options{}, true)
+		return bareReport.Refuse(b)
 	}
 	return nil
 }

@@ -290,6 +290,10 @@ func (s *scan) union(n *node, p int) (int, *Error) {
 	return end, &Error{Kind: ErrTag, Offset: p, Detail: strconv.FormatUint(tag, 10)}
 }
 
+// Refuse says why a decoder refused b, all of whose bytes should be a message of
+// t. It is for generated code.
+func (t *Type) Refuse(b []byte) error { return t.Explain(b, Options{}, true) }
+
 // Explain says why a decoder refused b, whose bytes from the front should be
 // a message of t; whole where no byte may be left over.
 func (t *Type) Explain(b []byte, o Options, whole bool) error {

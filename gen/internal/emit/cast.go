@@ -27,17 +27,39 @@ func casts(_ *emitter, g *gocode.Code, t *plan.Type) {
 	})
 }
 
-// proof writes the assertions of size and offsets: an array whose length is
-// not 0 does not compile here.
+// proofNodes is how many fields, counted through all structs inside, a type may
+// have for its size to be asserted: the compiler's type checker works such a constant
+// out field by field, and does not remember what it knows of the parts.
+const proofNodes = 4096
+
+// proof writes the assertion of the size: an array whose length is not 0 does
+// not compile here. The size proves the offsets: Go keeps the order of fields, so
+// they lie elsewhere only behind a gap, and then the struct is larger. The parts
+// have proofs of their own, which is all there is for a type too large for one.
 //
-//	var _ = [0]struct{}(  [unsafe.Sizeof(Tick{}) - 64]struct{}{} )
+//	var _ [0]struct{} = [unsafe.Sizeof(*(*Tick)(nil)) - 64]struct{}{}
 func proof(g *gocode.Code, t *plan.Type) {
-	g.Var(t.Go+"'s memory is its message.", func(b *gocode.Body) {
-		b.P("_ [0]struct{} = [unsafe.Sizeof(*(*%s)(nil)) - %d]struct{}{}", t.Go, t.Layout().Min)
+	if nodes(t) > proofNodes {
+		return
+	}
+	g.Line(t.Go+"'s memory is its message.", "var _ [0]struct{} = [unsafe.Sizeof(*(*%s)(nil)) - %d]struct{}{}", t.Go, t.Layout().Min)
+}
+
+// nodes counts the fields in a type, through all structs inside, up to one
+// more than a proof can have.
+func nodes(t *plan.Type) int {
+	return plan.Fact(t, "nodes", func() int {
+		n := 1
 		for _, f := range t.Fields {
-			if f.Go != "_" {
-				b.P("_ [0]struct{} = [unsafe.Offsetof((*%s)(nil).%s) - %d]struct{}{}", t.Go, f.Go, f.Offset)
+			v := f.Val
+			for v.Kind == resolve.FixedList {
+				v = v.Elem
 			}
+			if v.Kind == resolve.Struct {
+				n += nodes(v.Type)
+			}
+			n = min(n+1, proofNodes+1)
 		}
+		return n
 	})
 }

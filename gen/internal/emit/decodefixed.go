@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fidelityframework/barewire-gen/gen/internal/plan"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
@@ -17,11 +18,7 @@ func refusable(v *plan.Val) bool {
 	case resolve.FixedList:
 		return refusable(v.Elem)
 	case resolve.Struct:
-		for _, f := range v.Type.Fields {
-			if refusable(f.Val) {
-				return true
-			}
-		}
+		return plan.Fact(v.Type, "refusable", func() bool { return anyField(v.Type, refusable) })
 	}
 	return false
 }
@@ -32,12 +29,9 @@ func reads(v *plan.Val) bool {
 	case resolve.FixedList:
 		return reads(v.Elem)
 	case resolve.Struct:
-		for _, f := range v.Type.Fields {
-			if !f.Pad && reads(f.Val) {
-				return true
-			}
-		}
-		return false
+		return plan.Fact(v.Type, "reads", func() bool {
+			return slices.ContainsFunc(v.Type.Fields, func(f *plan.Field) bool { return !f.Pad && reads(f.Val) })
+		})
 	}
 	return v.Layout.Min > 0
 }

@@ -21,7 +21,7 @@ func unmarshal(g *gocode.Code, t *plan.Type) {
 	g.Func(doc, fmt.Sprintf("(x *%s) UnmarshalBinary(b []byte) error", t.Go), func(b *gocode.Body) {
 		if flat(&v) {
 			size := v.Layout.Min
-			bad := fmt.Sprintf("return %s.Explain(b, wire.Options{}, true)", desc)
+			bad := fmt.Sprintf("return %s.Refuse(b)", desc)
 			b.Block("if len(b) != %d", size)
 			b.P("%s", bad)
 			b.End()
@@ -32,7 +32,7 @@ func unmarshal(g *gocode.Code, t *plan.Type) {
 		}
 		b.P("d := wire.Begin(b, wire.Options{})")
 		b.Block("if x.decodeBARE(&d, 0) != len(b)")
-		b.P("return %s.Explain(b, wire.Options{}, true)", desc)
+		b.P("return %s.Refuse(b)", desc)
 		b.End()
 		b.P("return nil")
 	})

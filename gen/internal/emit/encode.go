@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/fidelityframework/barewire-gen/gen/internal/gocode"
@@ -48,13 +49,16 @@ func flat(v *plan.Val) bool {
 	case resolve.FixedList:
 		return flat(v.Elem)
 	case resolve.Struct:
-		for _, f := range v.Type.Fields {
-			if !flat(f.Val) {
-				return false
-			}
-		}
+		return plan.Fact(v.Type, "flat", func() bool {
+			return !anyField(v.Type, func(v *plan.Val) bool { return !flat(v) })
+		})
 	}
 	return true
+}
+
+// anyField reports whether a field's value is such.
+func anyField(t *plan.Type, such func(*plan.Val) bool) bool {
+	return slices.ContainsFunc(t.Fields, func(f *plan.Field) bool { return such(f.Val) })
 }
 
 // flatType is flat for the type itself.

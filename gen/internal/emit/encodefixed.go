@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fidelityframework/barewire-gen/gen/internal/plan"
@@ -29,27 +30,25 @@ func padded(v *plan.Val) bool {
 	case resolve.FixedList:
 		return padded(v.Elem)
 	case resolve.Struct:
-		for _, f := range v.Type.Fields {
-			if f.Pad || padded(f.Val) {
-				return true
-			}
-		}
+		return plan.Fact(v.Type, "padded", func() bool {
+			return slices.ContainsFunc(v.Type.Fields, func(f *plan.Field) bool { return f.Pad || padded(f.Val) })
+		})
 	}
 	return false
 }
 
-// leaves counts the scalars in a flat struct, as far as 99.
+// leaves counts the scalars in a flat struct, up to 99.
 func leaves(v *plan.Val) int {
 	if v.Kind != resolve.Struct {
 		return 1
 	}
-	n := 0
-	for _, f := range v.Type.Fields {
-		if n += leaves(f.Val); n > 99 {
-			break
+	return plan.Fact(v.Type, "leaves", func() int {
+		n := 0
+		for _, f := range v.Type.Fields {
+			n = min(n+leaves(f.Val), 99)
 		}
-	}
-	return n
+		return n
+	})
 }
 
 // inlineLeaves is how many scalars a struct may have to be written in line

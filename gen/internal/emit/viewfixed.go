@@ -56,7 +56,7 @@ func (e *viewer) fixedViewOf(t *plan.Type, name, made string) {
 	doc := fmt.Sprintf("%s returns a view of the first %d bytes of b. It checks their number,\nnot their values.", of, size)
 	e.g.Func(doc, fmt.Sprintf("%s(b []byte) (v %s, err error)", of, name), func(b *gocode.Body) {
 		b.Block("if len(b) < %d", size)
-		b.P("return v, %s.Explain(b, wire.Options{}, true)", typeVar(t))
+		b.P("return v, %s.Refuse(b)", typeVar(t))
 		b.End()
 		b.P("return %s, nil", made)
 	})
@@ -75,7 +75,7 @@ func (e *viewer) whole(t *plan.Type, name, bytes string) {
 	e.g.Func(doc, fmt.Sprintf("(v %s) Validate() error", name), func(b *gocode.Body) {
 		if e.s.typeChecks(t) {
 			b.Block("if !%s((*[%d]byte)(%s))", validFunc(t), t.Layout().Min, bytes)
-			b.P("return %s.Explain(%s, wire.Options{}, true)", typeVar(t), bytes)
+			b.P("return %s.Refuse(%s)", typeVar(t), bytes)
 			b.End()
 		}
 		b.P("return nil")
@@ -101,7 +101,7 @@ func (e *viewer) fixedField(f *plan.Field, name string, at spot) {
 	})
 	if store := e.store(f.Val, at, "x"); store != "" {
 		set := f.View(plan.Set)
-		e.g.Func(set+" writes "+f.Schema+".", fmt.Sprintf("(v %s) %s(x %s)", name, set, f.Val.Go), func(b *gocode.Body) {
+		e.g.Func(set+" writes "+f.Schema+".", fmt.Sprintf("(v %s) %s(x %s)", name, set, paramGo(f.Val)), func(b *gocode.Body) {
 			b.P("%s", store)
 		})
 	}
@@ -120,7 +120,7 @@ func (e *viewer) fixedItems(f *plan.Field, name string, at spot) {
 	})
 	if store := e.store(elem, item, "x"); store != "" {
 		set := f.View(plan.Set)
-		e.g.Func(set+" writes the element with index i.", fmt.Sprintf("(v %s) %s(i int, x %s)", name, set, elem.Go), func(b *gocode.Body) {
+		e.g.Func(set+" writes the element with index i.", fmt.Sprintf("(v %s) %s(i int, x %s)", name, set, paramGo(elem)), func(b *gocode.Body) {
 			b.P("%s", store)
 		})
 	}
@@ -201,7 +201,7 @@ func (e *viewer) setMember(t *plan.Type, m *plan.Member, name string, at spot) {
 	case m.Val.Kind == resolve.Void:
 		e.g.Func(set+" makes it "+m.Schema+".", fmt.Sprintf("(v %s) %s()", name, set), put)
 	case store != "":
-		e.g.Func(set+" makes it "+m.Schema+" with a value.", fmt.Sprintf("(v %s) %s(x %s)", name, set, m.Val.Go), func(b *gocode.Body) {
+		e.g.Func(set+" makes it "+m.Schema+" with a value.", fmt.Sprintf("(v %s) %s(x %s)", name, set, paramGo(m.Val)), func(b *gocode.Body) {
 			put(b)
 			b.P("%s", store)
 		})

@@ -203,8 +203,17 @@ func (e *viewer) fixed(v *plan.Val, at spot) string {
 	return conv(v, loadInt(size, at))
 }
 
-// store is the statement that writes x, a value of v.Go, at a spot, or empty
-// if a value of that kind is not set as a whole.
+// paramGo is the Go type in which setters take a value: a large one by pointer,
+// so that no call copies it to the stack.
+func paramGo(v *plan.Val) string {
+	if v.Big {
+		return "*" + v.Go
+	}
+	return v.Go
+}
+
+// store is the statement that writes x, a value of paramGo's type, at a spot, or
+// empty if a value of that kind is not set as a whole.
 func (e *viewer) store(v *plan.Val, at spot, x string) string {
 	size := int(v.Layout.Min)
 	switch v.Kind {
@@ -215,6 +224,9 @@ func (e *viewer) store(v *plan.Val, at spot, x string) string {
 			return fmt.Sprintf("wire.PutVarint(%s, uint64(%s))", at.bytes(size), x)
 		}
 	case resolve.FixedData:
+		if v.Big {
+			x = "*" + x
+		}
 		return fmt.Sprintf("*(%s)(%s) = %s", e.viewGo(v), at.bytes(size), x)
 	case resolve.F32, resolve.F64:
 		float := fmt.Sprintf("float%d", 8*size)

@@ -7,6 +7,8 @@
 package plan
 
 import (
+	"sync"
+
 	"github.com/fidelityframework/barewire-gen/schema/layout"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 	"github.com/fidelityframework/barewire-gen/schema/source"
@@ -78,6 +80,19 @@ type Type struct {
 	names  map[Pattern]string // derived package-level names that differ from their patterns
 	views  viewNames
 	lifted []*Type // in emission order
+	facts  sync.Map
+}
+
+// Fact is what an emitter works out about a type: once, however often it is
+// asked and from however many places the type is reached. Without that, asking
+// a struct that has two of a struct that has two … takes exponential time.
+func Fact[T any](t *Type, name string, work func() T) T {
+	if known, ok := t.facts.Load(name); ok {
+		return known.(T)
+	}
+	v := work()
+	t.facts.Store(name, v)
+	return v
 }
 
 // Pointer reports whether methods stand on pointers: structs and unions (and
