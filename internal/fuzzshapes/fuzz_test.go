@@ -34,6 +34,7 @@ func declared(t *testing.T) (names []string) {
 // that decodes to the same and stays as it is from then on.
 func FuzzDecode(f *testing.F) {
 	seed(f)
+	dense(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, msg, ok := pick(in)
 		if !ok {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/internal/difftest/runner"
@@ -144,6 +145,38 @@ func seed(f *testing.F) {
 		for _, m := range s.seeds {
 			f.Add(append([]byte{byte(i)}, encoded(f, m)...))
 		}
+	}
+}
+
+// dense gives a fuzz target the messages that take the most memory for their
+// bytes: many elements, each as small as may be, or with one entry in a map. Of
+// each there is one that is cut in the middle of what it claims.
+func dense(f *testing.F) {
+	const n = 3000
+	maps, nested := make([]map[uint8]string, n), make([][][]uint16, n)
+	choice, inner := make([]ListsChoiceItem, n), make([]Inner, n)
+	text, blob, hash, members := map[string][]byte{}, map[string]string{}, map[[4]byte]Point{}, map[string]Inner{}
+	prices, table := map[string]float32{}, Table{}
+	for i := range n {
+		maps[i] = map[uint8]string{0: ""}
+		nested[i] = make([][]uint16, i%3)
+		choice[i].Value = &ListsChoiceItemStr{}
+		inner[i].Value = ref(ColorRed)
+		key := string(rune(i%0x700 + 0x80)) // two bytes
+		text[key], blob[key], members[key], prices[key], table[key] = nil, "", Inner{&Nothing{}}, 0, Opts{Inner: &OptsInner{}}
+		hash[[4]byte{byte(i), byte(i >> 8)}] = Point{}
+	}
+	for _, m := range []runner.Message{
+		&Lists{Maps: maps}, &Lists{Nested: nested}, &Lists{Choice: choice}, &Lists{Structs: make([]ListsStructsItem, n)},
+		&Lists{Texts: make([]string, n)}, &Lists{Blobs: make([][]byte, n)}, &Lists{Opts: make([]wire.Optional[uint64], n)},
+		&Lists{Uints: make([]uint64, n)}, ref(Names(make([]string, n))), ref(table), &Prims{Blob: make([]byte, n)},
+		&Maps{Text: text}, &Maps{Blob: blob}, &Maps{Hash: hash}, &Any{&AnyMapStrInner{members}}, &Any{&AnyListInner{inner}},
+		&Order{Prices: prices, Lines: make([]OrderLinesItem, n), Pay: OrderPay{&Cash{}}},
+	} {
+		i := slices.IndexFunc(shapes, func(s *shape) bool { return reflect.TypeOf(s.new()) == reflect.TypeOf(m) })
+		b := append([]byte{byte(i)}, encoded(f, m)...)
+		f.Add(b)
+		f.Add(b[:len(b)/2])
 	}
 }
 
