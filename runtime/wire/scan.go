@@ -291,7 +291,10 @@ func (s *scan) union(n *node, p int) (int, *Error) {
 }
 
 // Refuse says why a decoder refused b, all of whose bytes should be a message of
-// t. It is for generated code.
+// t. It is for generated code, whose own functions stay small enough to be inlined
+// where this one is not.
+//
+//go:noinline
 func (t *Type) Refuse(b []byte) error { return t.Explain(b, Options{}, true) }
 
 // Explain says why a decoder refused b, whose bytes from the front should be
