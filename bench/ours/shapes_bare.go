@@ -150,7 +150,7 @@ func (x *FixedSmall) getBARE(p *[64]byte) bool {
 // value is then partly decoded.
 func (x *FixedSmall) UnmarshalBinary(b []byte) error {
 	if len(b) != 64 {
-		return bareFixedSmall.Explain(b, wire.Options{}, true)
+		return bareFixedSmall.Refuse(b)
 	}
 	p := (*[64]byte)(b)
 	x.ID = binary.LittleEndian.Uint64(p[0:])
@@ -161,7 +161,7 @@ func (x *FixedSmall) UnmarshalBinary(b []byte) error {
 	x.Venue = binary.LittleEndian.Uint16(p[36:])
 	x.Side = p[38]
 	if p[39] > 1 {
-		return bareFixedSmall.Explain(b, wire.Options{}, true)
+		return bareFixedSmall.Refuse(b)
 	}
 	x.Live = p[39] != 0
 	x.Data = *(*[16]byte)(p[40:])
@@ -219,7 +219,7 @@ type FixedSmallView struct{ p *[64]byte }
 // not their values.
 func FixedSmallViewOf(b []byte) (v FixedSmallView, err error) {
 	if len(b) < 64 {
-		return v, bareFixedSmall.Explain(b, wire.Options{}, true)
+		return v, bareFixedSmall.Refuse(b)
 	}
 	return FixedSmallView{(*[64]byte)(b)}, nil
 }
@@ -232,7 +232,7 @@ func (v FixedSmallView) Bytes() []byte {
 // Validate checks that the bytes are a FixedSmall, as UnmarshalBinary does, with the same errors.
 func (v FixedSmallView) Validate() error {
 	if !validFixedSmall((*[64]byte)(v.p[:])) {
-		return bareFixedSmall.Explain(v.p[:], wire.Options{}, true)
+		return bareFixedSmall.Refuse(v.p[:])
 	}
 	return nil
 }
@@ -489,7 +489,7 @@ func (x *Tensor) getBARE(p *[16472]byte) {
 // value is then partly decoded.
 func (x *Tensor) UnmarshalBinary(b []byte) error {
 	if len(b) != 16472 {
-		return bareTensor.Explain(b, wire.Options{}, true)
+		return bareTensor.Refuse(b)
 	}
 	p := (*[16472]byte)(b)
 	if wire.LittleEndian {
@@ -550,7 +550,7 @@ type TensorView struct{ p *[16472]byte }
 // not their values.
 func TensorViewOf(b []byte) (v TensorView, err error) {
 	if len(b) < 16472 {
-		return v, bareTensor.Explain(b, wire.Options{}, true)
+		return v, bareTensor.Refuse(b)
 	}
 	return TensorView{(*[16472]byte)(b)}, nil
 }
@@ -685,15 +685,7 @@ func (v TensorView) PayloadSlice() ([]float32, error) {
 }
 
 // Tensor's memory is its message.
-var (
-	_ [0]struct{} = [unsafe.Sizeof(*(*Tensor)(nil)) - 16472]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Tensor)(nil).Dtype) - 0]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Tensor)(nil).Rank) - 4]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Tensor)(nil).Dims) - 8]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Tensor)(nil).Offset) - 72]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Tensor)(nil).Length) - 80]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Tensor)(nil).Payload) - 88]struct{}{}
-)
+var _ [0]struct{} = [unsafe.Sizeof(*(*Tensor)(nil)) - 16472]struct{}{}
 
 // TensorOver returns the first 16472 bytes of b as a Tensor, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
@@ -872,7 +864,7 @@ func (x *Record) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Record) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareRecord.Explain(b, wire.Options{}, true)
+		return bareRecord.Refuse(b)
 	}
 	return nil
 }
@@ -1272,7 +1264,7 @@ func (x *Choice) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Choice) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareChoice.Explain(b, wire.Options{}, true)
+		return bareChoice.Refuse(b)
 	}
 	return nil
 }
@@ -1621,7 +1613,7 @@ func (x *Large) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Large) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareLarge.Explain(b, wire.Options{}, true)
+		return bareLarge.Refuse(b)
 	}
 	return nil
 }
