@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -27,32 +28,58 @@ type Schema struct {
 // Compile reads files that belong together. The list has all that it found,
 // sorted; the schema is nil where one of them is an error.
 //
-// A file that cannot be read as a schema gives its syntax errors only. The
-// others are still checked, but for names that it may have declared.
+// A file of which parts cannot be read gives its syntax errors only. The others
+// are still checked, but for names that it may have declared. Errors that cost no
+// more than the place they are at hide no others.
 func Compile(files []*source.File, opts Options) (*Schema, diag.List) {
 	var all diag.List
-	broken := map[*source.File]bool{}
+	w := hidden{broken: map[*source.File]bool{}}
 	trees := make([]*ast.File, len(files))
 	for i, f := range files {
 		tree, diags := parser.Parse(f)
-		trees[i], broken[f] = tree, diags.HasErrors()
+		trees[i] = tree
+		w.parsed(tree, diags)
 		all = append(all, diags...)
 	}
-	syntax := all.HasErrors()
 	s := &Schema{}
 	var diags, more diag.List
 	s.Schema, diags = resolve.Files(trees, resolve.Options{Spec: opts.Spec})
 	s.Layouts, more = layout.New(s.Schema)
 	diags = append(diags, more...)
 	diags = append(diags, lint.Run(s.Schema, s.Layouts, lint.Options{Spec: opts.Spec})...)
-	all = append(all, slices.DeleteFunc(diags, func(d *diag.Diagnostic) bool {
-		return syntax && (d.Code == diag.UndefinedType || broken[d.Primary.Span.File])
-	})...)
+	all = append(all, slices.DeleteFunc(diags, w.hides)...)
 	all.Sort(files)
 	if all.HasErrors() {
 		return nil, all
 	}
 	return s, all
+}
+
+// hidden tells which faults are not worth telling next to errors of syntax: they
+// may be gone when those are mended.
+type hidden struct {
+	broken map[*source.File]bool // parts of these files are not known
+	annots bool                  // an annotation could not be read
+}
+
+func (h *hidden) parsed(tree *ast.File, diags diag.List) {
+	if tree.Partial {
+		h.broken[tree.Src] = true
+	}
+	for _, d := range diags {
+		h.annots = h.annots || d.Code == diag.BadAnnotation
+	}
+}
+
+func (h *hidden) hides(d *diag.Diagnostic) bool {
+	switch {
+	case len(h.broken) > 0 && (d.Code == diag.UndefinedType || h.broken[d.Primary.Span.File]):
+		return true
+	case h.annots:
+		// What annotations grant, limit and align is not known.
+		return d.Code == diag.AnnotationConflict || strings.HasPrefix(string(d.Code), "BW20")
+	}
+	return false
 }
 
 // Hash is the schema hash of a type: SHA-256 over [Canonical]. Types with one

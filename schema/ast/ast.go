@@ -14,6 +14,7 @@ type File struct {
 	Decls    []*Decl
 	Comments []*Comment    // every comment in source order, annotations among them
 	Annots   []*Annotation // those that belong to no declaration, field, value or member
+	Partial  bool          // an error may have cost more than the place it is at
 }
 
 // Comment is one # comment, up to the end of its line.

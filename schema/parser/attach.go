@@ -102,6 +102,7 @@ func (p *parser) give(tree *ast.File, node *ast.Attached, c *ast.Comment, behind
 		a := p.annotation(c)
 		switch {
 		case a == nil: // reported
+			p.lostAnnotation(c)
 		case node == nil:
 			tree.Annots = append(tree.Annots, a)
 		default:

@@ -16,6 +16,7 @@ import (
 func (p *parser) error(d *diag.Diagnostic) {
 	at := p.errorPlace(d)
 	if p.lastErr == at+1 || p.deep && p.tok.kind == tEOF {
+		p.skipped = true
 		return
 	}
 	p.lastErr = at + 1
@@ -36,6 +37,7 @@ func (p *parser) errorUnlessSaid(d *diag.Diagnostic) {
 	if from := p.lastErr - 1; from >= 0 && from <= int(p.tok.start) &&
 		!strings.Contains(p.text[from:p.tok.start], "\n") {
 		p.lastErr = int(p.tok.start) + 1
+		p.skipped = true
 		return
 	}
 	p.error(d)

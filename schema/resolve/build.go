@@ -94,6 +94,9 @@ func (r *resolver) undefinedName(name string, at source.Span) {
 		}
 		return
 	}
+	if r.declaredSmall(name) {
+		return // its declaration has the error
+	}
 	d := r.report(diag.Errorf(diag.UndefinedType, at, "`%s` is not declared", name))
 	r.undefined[name] = d
 	for _, ns := range r.schema.Namespaces {
@@ -114,6 +117,13 @@ func (r *resolver) undefinedName(name string, at source.Span) {
 		r.alone = true
 		d.Helpf("if another file declares it, give the files of one package together")
 	}
+}
+
+// declaredSmall reports whether a name is declared, but for the capital letter
+// that it must start with.
+func (r *resolver) declaredSmall(name string) bool {
+	first := name[0]
+	return first >= 'A' && first <= 'Z' && r.ns.Types[string(first-'A'+'a')+name[1:]] != nil
 }
 
 // title names a namespace for people.
