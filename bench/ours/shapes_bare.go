@@ -231,7 +231,7 @@ func (v FixedSmallView) Bytes() []byte {
 
 // Validate checks that the bytes are a FixedSmall, as UnmarshalBinary does, with the same errors.
 func (v FixedSmallView) Validate() error {
-	if !validFixedSmall((*[64]byte)(v.p[:])) {
+	if !validFixedSmall(v.p) {
 		return bareFixedSmall.Refuse(v.p[:])
 	}
 	return nil

@@ -347,7 +347,7 @@ func (v SampleView) Bytes() []byte {
 
 // Validate checks that the bytes are a Sample, as UnmarshalBinary does, with the same errors.
 func (v SampleView) Validate() error {
-	if !validSample((*[64]byte)(v.p[:])) {
+	if !validSample(v.p) {
 		return bareSample.Refuse(v.p[:])
 	}
 	return nil

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/gen/internal/gocode"
 	"github.com/fidelityframework/barewire-gen/gen/internal/plan"
@@ -74,7 +75,11 @@ func (e *viewer) whole(t *plan.Type, name, bytes string) {
 	}
 	e.g.Func(doc, fmt.Sprintf("(v %s) Validate() error", name), func(b *gocode.Body) {
 		if e.s.typeChecks(t) {
-			b.Block("if !%s((*[%d]byte)(%s))", validFunc(t), t.Layout().Min, bytes)
+			array, direct := strings.CutSuffix(bytes, "[:]")
+			if !direct {
+				array = fmt.Sprintf("(*[%d]byte)(%s)", t.Layout().Min, bytes)
+			}
+			b.Block("if !%s(%s)", validFunc(t), array)
 			b.P("return %s.Refuse(%s)", typeVar(t), bytes)
 			b.End()
 		}
