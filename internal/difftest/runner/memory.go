@@ -117,13 +117,16 @@ func (c Case) setters(from, to reflect.Value, b []byte) error {
 			continue
 		}
 		v := get.Call(nil)[0]
-		if v.Kind() == reflect.Pointer {
-			v = v.Elem() // data[n] is shown by pointer, and set by value
+		arg := v
+		if v.Kind() == reflect.Pointer { // data[n] is shown by pointer, and set by value below 64 KiB
+			if v = v.Elem(); set.Type().In(0).Kind() != reflect.Pointer {
+				arg = v
+			}
 		}
-		if v.Type() != set.Type().In(0) {
-			return fmt.Errorf("the setter of %s takes %v, %s gives %v", name, set.Type().In(0), name, v.Type())
+		if arg.Type() != set.Type().In(0) {
+			return fmt.Errorf("the setter of %s takes %v, %s gives %v", name, set.Type().In(0), name, arg.Type())
 		}
-		set.Call([]reflect.Value{v})
+		set.Call([]reflect.Value{arg})
 		again := shown.Call(nil)[0]
 		if again.Kind() == reflect.Pointer {
 			again = again.Elem()
