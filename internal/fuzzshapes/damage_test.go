@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"reflect"
 	"slices"
 	"testing"
 	"testing/iotest"
@@ -90,8 +89,16 @@ func TestDamage(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			b := encoded(t, c.of)
 			copy(b[c.at:], c.put)
-			x := reflect.New(reflect.TypeOf(c.of).Elem()).Interface().(runner.Message)
+			x := shapeOf(c.of).new()
 			c.slice.check(t, "UnmarshalBinary", x.UnmarshalBinary(b))
+			for _, m := range modes {
+				_, err := x.DecodeBinary(b, wire.Options{Mode: m.mode})
+				c.slice.check(t, m.name, err)
+			}
+			if s := shapeOf(c.of); s.view != nil {
+				_, err := s.view(b)
+				c.slice.check(t, "the view", err)
+			}
 			if c.stream == nil {
 				c.stream = &c.slice
 			}
@@ -100,11 +107,14 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestTrailing puts a byte behind each seed.
-func TestTrailing(t *testing.T) {
+// TestSeeds decodes each seed, and with a byte behind it.
+func TestSeeds(t *testing.T) {
 	for _, s := range shapes {
 		for _, m := range s.seeds {
 			b := encoded(t, m)
+			if x := s.new(); x.UnmarshalBinary(b) != nil || !s.equal(x, m) {
+				t.Errorf("%x decodes to %+v, want %+v", b, x, m)
+			}
 			want := finding{wire.ErrTrailing, s.name(), len(b)}
 			want.check(t, "UnmarshalBinary", s.new().UnmarshalBinary(append(slices.Clone(b), 0)))
 		}

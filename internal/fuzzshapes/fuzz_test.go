@@ -114,6 +114,7 @@ var modes = []struct {
 // on the verdict, the value, where the message ends, and what is wrong where.
 func FuzzModes(f *testing.F) {
 	seed(f)
+	dense(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, msg, ok := pick(in)
 		if !ok {
@@ -217,6 +218,7 @@ func sameStream(t *testing.T, s *shape, want *wire.Error, empty bool, err error)
 // takes, show the same, and never panic.
 func FuzzView(f *testing.F) {
 	seed(f)
+	dense(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		s, msg, ok := pick(in)
 		if !ok {

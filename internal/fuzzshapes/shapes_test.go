@@ -25,6 +25,11 @@ type shape struct {
 
 func (s *shape) name() string { return reflect.TypeOf(s.new()).Elem().Name() }
 
+// shapeOf finds a value's shape.
+func shapeOf(m runner.Message) *shape {
+	return shapes[slices.IndexFunc(shapes, func(s *shape) bool { return reflect.TypeOf(s.new()) == reflect.TypeOf(m) })]
+}
+
 // pointers makes the shape of a type that has its methods on pointers.
 func pointers[T any, P interface {
 	*T
@@ -173,7 +178,7 @@ func dense(f *testing.F) {
 		&Maps{Text: text}, &Maps{Blob: blob}, &Maps{Hash: hash}, &Any{&AnyMapStrInner{members}}, &Any{&AnyListInner{inner}},
 		&Order{Prices: prices, Lines: make([]OrderLinesItem, n), Pay: OrderPay{&Cash{}}},
 	} {
-		i := slices.IndexFunc(shapes, func(s *shape) bool { return reflect.TypeOf(s.new()) == reflect.TypeOf(m) })
+		i := slices.Index(shapes, shapeOf(m))
 		b := append([]byte{byte(i)}, encoded(f, m)...)
 		f.Add(b)
 		f.Add(b[:len(b)/2])
