@@ -10,6 +10,7 @@ const (
 	AnnotationType      Code = "BW3006"
 	AnnotationConflict  Code = "BW3007"
 	ReservedAnnotation  Code = "BW3008"
+	SpacedAnnotation    Code = "BW3009"
 )
 
 var _ = register(
@@ -75,5 +76,13 @@ var _ = register(
 		Why:   "#@go(type=…) will bind a type of your own to a type of the schema. Until it does, it is an error, not a comment.",
 		Wrong: "#@go(type=time.Time)\ntype Timestamp i64\n",
 		Right: "type Timestamp i64\n",
+	},
+	Rule{
+		Code: SpacedAnnotation, Name: "spaced-annotation", Severity: Info,
+		Title: "a comment looks like an annotation",
+		Why: "An annotation starts with #@, without a space between the two. A comment that starts with `# @` is an ordinary one, " +
+			"whatever follows, and does nothing.",
+		Wrong: "# @align(64)\ntype Block data[64]\n",
+		Right: "#@align(64)\ntype Block data[64]\n",
 	},
 )

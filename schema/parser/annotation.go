@@ -1,6 +1,9 @@
 package parser
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
@@ -8,6 +11,7 @@ import (
 // annotScanner reads one annotation comment. The first error ends it.
 type annotScanner struct {
 	*parser
+	name     string // the annotation's
 	pos, end int
 	depth    int
 	failed   bool
@@ -27,12 +31,17 @@ func (p *parser) annotation(c *ast.Comment) *ast.Annotation {
 		return nil
 	}
 	a.Name = s.word("the annotation's name")
+	s.name = a.Name.Name
 	a.Args = s.args()
 	s.space()
 	if !s.failed && s.more() {
 		d := s.fail(s.pos, "nothing can stand behind an annotation but the end of the line")
 		d.Primary.Span.End = s.trimmedEnd()
-		d.Helpf("put remarks into a # comment, and further annotations on lines of their own")
+		if strings.HasPrefix(s.text[s.pos:s.end], "#@") {
+			d.Helpf("put the second annotation on a line of its own")
+		} else {
+			d.Helpf("put remarks into a # comment on a line of its own")
+		}
 	}
 	if s.failed {
 		return nil
@@ -71,10 +80,35 @@ func (s *annotScanner) args() (args []*ast.Arg) {
 			s.depth--
 			return args
 		default:
-			s.fail(s.pos, "expected `,` or `)` behind this argument")
+			s.behind()
 		}
 	}
 	return nil
+}
+
+// behind reports what stands behind an argument in the place of , or ).
+func (s *annotScanner) behind() {
+	r, _ := utf8.DecodeRuneInString(s.text[s.pos:s.end])
+	switch {
+	case s.name == "package" && r == '/':
+		s.advise(s.fail(s.pos, "a package has a name here, not a path"))
+	case r >= utf8.RuneSelf:
+		s.advise(s.fail(s.pos, describeRune(r)+" cannot stand in an annotation"))
+	default:
+		s.fail(s.pos, "expected `,` or `)` behind this argument")
+	}
+}
+
+// advise says what the words of this annotation look like.
+func (s *annotScanner) advise(d *diag.Diagnostic) {
+	switch s.name {
+	case "package":
+		d.Helpf("write the name that stands in the package clause: `#@package(name)`")
+	case "go":
+		d.Helpf("a Go name starts with a capital letter A to Z, and has letters, digits and _: `#@go(name=UserID)`")
+	default:
+		d.Helpf("words are made of the letters A to Z and a to z, digits and _")
+	}
 }
 
 // arg = [ word "=" ] word [ "(" arg { "," arg } ")" ] .
@@ -119,12 +153,7 @@ func (s *annotScanner) word(what string) ast.Ident {
 		s.pos++
 	}
 	if s.pos == start {
-		d := s.fail(start, "expected "+what)
-		if s.more() && s.text[start] == '-' {
-			d.Helpf("numbers have no sign here")
-		} else if s.more() && (s.text[start] == '"' || s.text[start] == '\'') {
-			d.Helpf("words are written without quotes")
-		}
+		s.noWord(what)
 		return ast.Ident{}
 	}
 	id := ast.Ident{Name: s.text[start:s.pos], Span: s.span(start, s.pos)}
@@ -132,6 +161,26 @@ func (s *annotScanner) word(what string) ast.Ident {
 		s.fail(s.pos, "`-` cannot stand in a name").Helpf("names are made of letters, digits and _")
 	}
 	return id
+}
+
+// noWord reports what stands in the place of a word.
+func (s *annotScanner) noWord(what string) {
+	r, _ := utf8.DecodeRuneInString(s.text[s.pos:s.end])
+	switch {
+	case !s.more():
+		s.fail(s.pos, "expected "+what)
+	case (r == '-' || r == '+') && s.pos+1 < s.end && class[s.text[s.pos+1]] == cDigit:
+		s.fail(s.pos, "numbers have no sign here")
+	case r == '"' || r == '\'' || r == '`':
+		d := s.fail(s.pos, "words are written without quotes here")
+		if s.name == "package" || s.name == "go" {
+			s.advise(d)
+		}
+	case r >= utf8.RuneSelf:
+		s.advise(s.fail(s.pos, describeRune(r)+" cannot stand in an annotation"))
+	default:
+		s.fail(s.pos, "expected "+what)
+	}
 }
 
 func (s *annotScanner) more() bool { return s.pos < s.end }

@@ -199,10 +199,7 @@ func (p *parser) restOfTypeDecl(spot, start int) *ast.Decl {
 		p.generics()
 	}
 	if p.tok.kind == '=' || p.tok.kind == ':' {
-		p.error(diag.Errorf(diag.Unexpected, p.at(p.tok), "no `%s` stands between the name and the type", p.textOf(p.tok)).
-			Helpf("write `type %s %s`", orName(d.Name.Name), "…").
-			Fix("remove it", diag.Edit{Span: p.at(p.tok)}))
-		p.next()
+		p.equals(d)
 	}
 	if startsType(p.tok.kind) && !(p.tok.first && p.atDeclaration()) {
 		d.Type = p.typ("")
@@ -214,6 +211,23 @@ func (p *parser) restOfTypeDecl(spot, start int) *ast.Decl {
 	d.Span = p.from(start)
 	p.close(spot, &d.Attached)
 	return named(d)
+}
+
+// equals reports and takes the = of `type Name = u8`. The fix leaves one space.
+func (p *parser) equals(d *ast.Decl) {
+	at := p.at(p.tok)
+	edit := diag.Edit{Span: at}
+	spaced := at.End < len(p.text) && class[p.text[at.End]] == cSpace
+	switch {
+	case spaced && !p.tok.first:
+		edit.Span.Start = p.prevEnd
+	case !spaced && p.tok.glued:
+		edit.New = " "
+	}
+	p.error(diag.Errorf(diag.Unexpected, at, "no `%s` stands between the name and the type", p.textOf(p.tok)).
+		Helpf("write `type %s …`", orName(d.Name.Name)).
+		Fix("remove it", edit))
+	p.next()
 }
 
 // named returns the declaration, or nil where it has no name: nothing can refer

@@ -116,6 +116,9 @@ func fileAnnotations(f *ast.File) (list []*ast.Annotation) {
 
 // strays reports annotations that belong to nothing.
 func (r *resolver) strays(f *File) {
+	for _, c := range f.Syntax.Comments {
+		r.spaced(c)
+	}
 	top := fileAnnotations(f.Syntax)
 	for _, a := range f.Syntax.Annots {
 		if slices.Contains(top, a) {
@@ -132,6 +135,24 @@ func (r *resolver) strays(f *File) {
 				Helpf("it stands %s, without a blank line between, or behind it on the same line", w.needs))
 		}
 	}
+}
+
+// spaced remarks on a comment that would be an annotation without the space
+// behind its #: one of the words alone, or with arguments.
+func (r *resolver) spaced(c *ast.Comment) {
+	text := c.Text()
+	rest := strings.TrimLeft(text, " \t")
+	if len(rest) == len(text) || rest == "" || rest[0] != '@' {
+		return
+	}
+	word, args, _ := strings.Cut(rest[1:], "(")
+	if _, is := annotations[word]; !is || args != "" && !strings.HasSuffix(args, ")") {
+		return
+	}
+	gap := source.Span{File: c.Span.File, Start: c.Span.Start + 1, End: c.Span.Start + 1 + len(text) - len(rest)}
+	r.report(diag.Errorf(diag.SpacedAnnotation, c.Span, "this comment is no annotation: a space stands in front of the `@`").
+		Helpf("write `#%s` if it is meant to be one", rest).
+		Fix("remove the space", diag.Edit{Span: gap}))
 }
 
 // known looks an annotation's word up, and reports one that does not exist.

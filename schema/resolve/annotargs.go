@@ -179,7 +179,7 @@ func (r *resolver) goName(a *ast.Annotation, on target) {
 			r.wrongArgs(a, arg.Span, "`name` stands here twice")
 		case !token.IsIdentifier(arg.Value.Name) || !token.IsExported(arg.Value.Name):
 			r.report(diag.Errorf(diag.BadGoName, arg.Value.Span, "`%s` is not an exported Go identifier", arg.Value.Name).
-				Helpf("it starts with a capital letter, and has letters, digits and _"))
+				Helpf("it starts with a capital letter A to Z, and has letters, digits and _"))
 		default:
 			name = arg.Value.Name
 		}
