@@ -12,6 +12,7 @@ import (
 type checker struct {
 	*Layouts
 	diags diag.List
+	pads  map[*resolve.Type]int // the number of the next padding that a fix adds
 }
 
 func (c *checker) report(code diag.Code, at source.Span, format string, args ...any) *diag.Diagnostic {
@@ -21,7 +22,6 @@ func (c *checker) report(code diag.Code, at source.Span, format string, args ...
 }
 
 func (c *checker) decl(d *resolve.Decl) {
-
 	c.inside(d.Type, d.Name)
 	i := c.of(d.Type)
 	if i.invalid {
@@ -144,6 +144,9 @@ func (c *checker) notFixed(t *resolve.Type, f *FieldLayout, i *info, name string
 		at = f.Field.Type.At
 	}
 	d := c.report(diag.NoFixedPlace, at, "%s has no fixed place: `%s` has no fixed size", what, name)
+	if asked(f.Field).IsValid() {
+		d.Also(f.Field.At, "%s stands here", what)
+	}
 	for _, other := range t.Fields {
 		if e := c.of(other.Type); !e.IsFixed() {
 			d.Also(other.Type.At, "`%s` varies in size", other.Name)
@@ -162,19 +165,21 @@ func (c *checker) starts(t *resolve.Type, f *FieldLayout) bool {
 	switch off := f.Offset; {
 	case f.Field.Cacheline > 0 && off%f.Field.Cacheline != 0:
 		gap := f.Field.Cacheline - off%f.Field.Cacheline
-		d := c.report(diag.CachelineStart, f.Field.LineAt, "`%s` lies at %d, in the middle of a cache line of %d bytes", f.Field.Name, off, f.Field.Cacheline)
-		padBefore(d, t, f.Field, gap)
+		d := c.report(diag.CachelineStart, f.Field.LineAt, "`%s` lies at %d, in the middle of a cache line of %d bytes", f.Field.Name, off, f.Field.Cacheline).
+			Also(f.Field.At, "`%s` stands here", f.Field.Name)
+		c.padBefore(d, t, f.Field, gap)
 	case f.Field.Atomic && off%f.Info.Max != 0:
 		gap := f.Info.Max - off%f.Info.Max
 		d := c.report(diag.AtomicUnaligned, f.Field.AtomicAt, "`%s` lies at %d, and an atomic %s must lie at a multiple of %d",
-			f.Field.Name, off, f.Field.Type.Resolve().Kind, f.Info.Max)
-		padBefore(d, t, f.Field, gap)
+			f.Field.Name, off, f.Field.Type.Resolve().Kind, f.Info.Max).
+			Also(f.Field.At, "`%s` stands here", f.Field.Name)
+		c.padBefore(d, t, f.Field, gap)
 	case e.needs != nil && off%e.Need != 0:
 		gap := e.Need - off%e.Need
 		d := c.report(diag.EmbedUnaligned, f.Field.Type.At, "`%s` lies at %d, and %s must lie at a multiple of %d", f.Field.Name, off,
 			c.title(f.Field.Type), e.Need).
 			Also(asked(e.needs), "`%s` in it asks for it", e.needs.Name)
-		padBefore(d, t, f.Field, gap)
+		c.padBefore(d, t, f.Field, gap)
 	default:
 		return true
 	}
@@ -196,14 +201,16 @@ func (c *checker) ends(t *resolve.Type, fields []FieldLayout, n int, i *info) bo
 	}
 	if rest == len(fields) {
 		gap := line - end%line
-		d := c.report(diag.CachelineShared, f.Field.LineAt, "`%s` shares its cache line with what follows the type: its size is %d", f.Field.Name, i.Min)
-		padAtEnd(d, t, gap)
+		d := c.report(diag.CachelineShared, f.Field.LineAt, "`%s` shares its cache line with what follows the type: its size is %d", f.Field.Name, i.Min).
+			Also(f.Field.At, "`%s` stands here", f.Field.Name)
+		c.padAtEnd(d, t, gap)
 		return false
 	}
 	next := fields[rest].Field
 	d := c.report(diag.CachelineShared, f.Field.LineAt, "`%s` shares its cache line with `%s`", f.Field.Name, next.Name).
+		Also(f.Field.At, "`%s` stands here", f.Field.Name).
 		Also(next.At, "`%s` lies at %d, and the line ends at %d", next.Name, fields[rest].Offset, end+line-end%line)
-	padBefore(d, t, next, line-end%line)
+	c.padBefore(d, t, next, line-end%line)
 	return false
 }
 
@@ -223,8 +230,10 @@ func (c *checker) stride(t *resolve.Type, i *info, name string) {
 	d := c.report(diag.StrideUnaligned, at, "%s %s in the second of several `%s`: the size %d is no multiple of %d", what, why, name, i.Min, i.Need)
 	if at != asked(f) {
 		d.Also(asked(f), "`%s` asks for it here", f.Name)
+	} else {
+		d.Also(f.At, "`%s` stands here", f.Name)
 	}
-	padAtEnd(d, t, i.Need-i.Min%i.Need)
+	c.padAtEnd(d, t, i.Need-i.Min%i.Need)
 }
 
 // sharing warns of atomic fields in one line, once for each line.
@@ -253,9 +262,10 @@ func (c *checker) warnShared(shared []*FieldLayout) {
 	if len(rest) > 1 {
 		what = fmt.Sprintf("%d atomic fields from `%s` on", len(shared), first.Field.Name)
 	}
-	d := c.report(diag.FalseSharing, first.Field.AtomicAt, "%s lie in one cache line: whoever changes one slows down the others", what)
+	d := c.report(diag.FalseSharing, first.Field.AtomicAt, "%s lie in one cache line: whoever changes one slows down the others", what).
+		Also(first.Field.At, "`%s` lies at %d", first.Field.Name, first.Offset)
 	for _, f := range rest[:min(len(rest), 4)] {
-		d.Also(f.Field.AtomicAt, "`%s` lies at %d, in the same line as %d", f.Field.Name, f.Offset, first.Offset)
+		d.Also(f.Field.At, "`%s` lies at %d, in the same line as `%s`", f.Field.Name, f.Offset, first.Field.Name)
 	}
 	d.Helpf("if different processors change them, give each its own line: `#@cacheline` and `#@pad`")
 }

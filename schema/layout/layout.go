@@ -85,7 +85,7 @@ func New(s *resolve.Schema) (*Layouts, diag.List) {
 	for k := range resolve.Ref {
 		l.prims[k] = scalar(k)
 	}
-	c := &checker{Layouts: l}
+	c := &checker{Layouts: l, pads: map[*resolve.Type]int{}}
 	for _, d := range s.Order {
 		l.work(d.Type)
 	}

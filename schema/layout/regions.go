@@ -26,15 +26,17 @@ func (c *checker) regions(d *resolve.Decl, i *info) {
 	}
 	switch {
 	case i.Class == Variable:
-		c.needsSize(c.report(diag.NeedsSize, at, "`#@%s` needs a type with a greatest size, and `%s` has none", word, d.Name), d, i)
+		c.needsSize(c.report(diag.NeedsSize, at, "`#@%s` needs a type with a greatest size, and `%s` has none", word, d.Name).
+			Also(d.At, "`%s` is declared here", d.Name), d, i)
 	case i.Max == 0:
-		c.report(diag.NeedsSize, at, "`#@%s` needs a type with bytes, and `%s` is void", word, d.Name)
+		c.report(diag.NeedsSize, at, "`#@%s` needs a type with bytes, and `%s` is void", word, d.Name).
+			Also(d.At, "`%s` is declared here", d.Name)
 	case d.Align > 0 && i.IsFixed() && i.Min%d.Align != 0:
 		gap := d.Align - i.Min%d.Align
 		e := c.report(diag.SizeUnaligned, d.AlignAt, "the size of `%s` is %d, which is no multiple of %d", d.Name, i.Min, d.Align).
 			Also(d.At, "`%s` has %d bytes", d.Name, i.Min)
 		if t := d.Type; t.Kind == resolve.Struct {
-			padAtEnd(e, t, gap)
+			c.padAtEnd(e, t, gap)
 		} else {
 			e.Helpf("%d bytes are missing", gap)
 		}
@@ -95,8 +97,9 @@ func (c *checker) refs(t *resolve.Type) {
 }
 
 // padBefore says, and offers, the padding that moves a field.
-func padBefore(d *diag.Diagnostic, t *resolve.Type, f *resolve.Field, gap uint64) {
-	d.Helpf("put %s of padding before `%s`: `#@pad` above `%s: data[%d]`", count(gap), f.Name, padName(t), gap)
+func (c *checker) padBefore(d *diag.Diagnostic, t *resolve.Type, f *resolve.Field, gap uint64) {
+	pad := c.padName(t)
+	d.Helpf("put %s of padding before `%s`: `#@pad` above `%s: data[%d]`", count(gap), f.Name, pad, gap)
 	if f.Syntax == nil {
 		return
 	}
@@ -119,13 +122,14 @@ func padBefore(d *diag.Diagnostic, t *resolve.Type, f *resolve.Field, gap uint64
 	}
 	d.Fix("insert the padding", diag.Edit{
 		Span: source.Span{File: file, Start: at, End: at},
-		New:  fmt.Sprintf("#@pad\n%s%s: data[%d]\n%s", indent, padName(t), gap, indent),
+		New:  fmt.Sprintf("#@pad\n%s%s: data[%d]\n%s", indent, pad, gap, indent),
 	})
 }
 
 // padAtEnd says, and offers, the padding that fills a struct up.
-func padAtEnd(d *diag.Diagnostic, t *resolve.Type, gap uint64) {
-	d.Helpf("put %s of padding at the end: `#@pad` above `%s: data[%d]`", count(gap), padName(t), gap)
+func (c *checker) padAtEnd(d *diag.Diagnostic, t *resolve.Type, gap uint64) {
+	pad := c.padName(t)
+	d.Helpf("put %s of padding at the end: `#@pad` above `%s: data[%d]`", count(gap), pad, gap)
 	last := t.Fields[len(t.Fields)-1]
 	if last.Syntax == nil {
 		return
@@ -138,7 +142,7 @@ func padAtEnd(d *diag.Diagnostic, t *resolve.Type, gap uint64) {
 	}
 	d.Fix("insert the padding", diag.Edit{
 		Span: source.Span{File: file, Start: end, End: end},
-		New:  fmt.Sprintf("\n%s#@pad\n%s%s: data[%d]", indent, indent, padName(t), gap),
+		New:  fmt.Sprintf("\n%s#@pad\n%s%s: data[%d]", indent, indent, pad, gap),
 	})
 }
 
@@ -149,16 +153,18 @@ func count(n uint64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// padName is a name for padding that the struct does not have.
-func padName(t *resolve.Type) string {
+// padName is a name for padding that the struct does not have, and that no other
+// fix gives it: a tool may apply several.
+func (c *checker) padName(t *resolve.Type) string {
 next:
-	for n := 0; ; n++ {
+	for n := c.pads[t]; ; n++ {
 		name := fmt.Sprintf("pad%d", n)
 		for _, f := range t.Fields {
 			if f.Name == name {
 				continue next
 			}
 		}
+		c.pads[t] = n + 1
 		return name
 	}
 }
