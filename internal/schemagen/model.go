@@ -9,32 +9,33 @@ package schemagen
 // Kind is what a type is.
 type Kind uint8
 
+// The kinds, with how each is written.
 const (
-	Uint Kind = iota
-	U8
-	U16
-	U32
-	U64
-	Int
-	I8
-	I16
-	I32
-	I64
-	F32
-	F64
-	Bool
-	Str
-	Data      // data
-	FixedData // data[n]
-	Void
-	Enum
-	Optional
-	List      // list<T>
-	FixedList // list<T>[n]
-	Map
-	Union
-	Struct
-	Ref // a declared type by its name
+	Uint      Kind = iota // uint
+	U8                    // u8
+	U16                   // u16
+	U32                   // u32
+	U64                   // u64
+	Int                   // int
+	I8                    // i8
+	I16                   // i16
+	I32                   // i32
+	I64                   // i64
+	F32                   // f32
+	F64                   // f64
+	Bool                  // bool
+	Str                   // str
+	Data                  // data
+	FixedData             // data[n]
+	Void                  // void
+	Enum                  // enum
+	Optional              // optional<T>
+	List                  // list<T>
+	FixedList             // list<T>[n]
+	Map                   // map<K><V>
+	Union                 // union
+	Struct                // struct
+	Ref                   // a declared type by its name
 )
 
 var kindNames = [...]string{

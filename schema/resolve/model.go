@@ -8,33 +8,34 @@ import (
 // Kind is what a type is on the wire.
 type Kind uint8
 
+// The kinds, with how each is written.
 const (
-	Invalid Kind = iota // a type with an error; never in a schema without errors
-	Uint
-	U8
-	U16
-	U32
-	U64
-	Int
-	I8
-	I16
-	I32
-	I64
-	F32
-	F64
-	Bool
-	Str
-	Void
-	Data      // data
-	FixedData // data[n]
-	Enum
-	Optional
-	List      // list<T>
-	FixedList // list<T>[n]
-	Map
-	Union
-	Struct
-	Ref // a user type by name
+	Invalid   Kind = iota // a type with an error; never in a schema without errors
+	Uint                  // uint
+	U8                    // u8
+	U16                   // u16
+	U32                   // u32
+	U64                   // u64
+	Int                   // int
+	I8                    // i8
+	I16                   // i16
+	I32                   // i32
+	I64                   // i64
+	F32                   // f32
+	F64                   // f64
+	Bool                  // bool
+	Str                   // str
+	Void                  // void
+	Data                  // data
+	FixedData             // data[n]
+	Enum                  // enum
+	Optional              // optional<T>
+	List                  // list<T>
+	FixedList             // list<T>[n]
+	Map                   // map<K><V>
+	Union                 // union
+	Struct                // struct
+	Ref                   // a user type by name
 )
 
 // Schema is what a set of files means: the namespaces in order of their first file.
@@ -85,15 +86,15 @@ type Decl struct {
 	depth int     // its place on that search's path
 }
 
-// Residency words.
+// Residency words: where a region lives.
 const (
-	CPU       = "cpu"
-	NUMA      = "numa"
-	CXL       = "cxl"
-	CXLShared = "cxl_shared"
-	GPU       = "gpu"
-	Managed   = "managed"
-	Unified   = "unified"
+	CPU       = "cpu"        // the machine's own memory
+	NUMA      = "numa"       // its memory at one node
+	CXL       = "cxl"        // memory behind CXL
+	CXLShared = "cxl_shared" // memory behind CXL that several machines share
+	GPU       = "gpu"        // a GPU's memory
+	Managed   = "managed"    // memory that a GPU's driver manages
+	Unified   = "unified"    // memory that is coherent for host and device
 )
 
 // Place is one residency that #@residency lists.

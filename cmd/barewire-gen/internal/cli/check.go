@@ -90,7 +90,7 @@ func (s *specFlag) bind(cmd *cobra.Command) {
 	cmd.Flags().Var(s, "spec", "hold the schema to the rules of one `draft`: 11, 12, 13 or 14")
 }
 
-// String, Set and Type make it a flag.
+// String is the draft's number; empty where none was chosen.
 func (s *specFlag) String() string {
 	if *s == 0 {
 		return ""
@@ -98,6 +98,7 @@ func (s *specFlag) String() string {
 	return strconv.Itoa(int(*s))
 }
 
+// Set reads a draft's number, or returns errSpec.
 func (s *specFlag) Set(text string) error {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 11 || n > 14 {
@@ -107,4 +108,5 @@ func (s *specFlag) Set(text string) error {
 	return nil
 }
 
+// Type is what help calls the flag's value.
 func (s *specFlag) Type() string { return "draft" }

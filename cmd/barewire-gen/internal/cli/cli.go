@@ -220,6 +220,7 @@ type stickyWriter struct {
 	err error
 }
 
+// Write writes p, or returns the error of an earlier write.
 func (s *stickyWriter) Write(p []byte) (int, error) {
 	if s.err != nil {
 		return 0, s.err
