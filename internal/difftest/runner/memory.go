@@ -78,15 +78,15 @@ func (c Case) inPlace(t *Type, m Message) error {
 	x := t.New()
 	out := callWith(reflect.ValueOf(to).MethodByName("Load"), x)
 	if !out[0].IsNil() {
-		return fmt.Errorf("Load: %v", out[0])
+		return fmt.Errorf("after Load: %v", out[0])
 	}
 	if err := c.same(x); err != nil {
-		return fmt.Errorf("Load: %w", err)
+		return fmt.Errorf("after Load: %w", err)
 	}
 	clear(b)
 	out = callWith(reflect.ValueOf(to).MethodByName("Store"), m)
 	if !out[0].IsNil() || !bytes.Equal(b, c.Canon) {
-		return fmt.Errorf("Store: %x, %v", b, out[0])
+		return fmt.Errorf("after Store: %x, %v", b, out[0])
 	}
 	return c.setters(reflect.ValueOf(from), reflect.ValueOf(to), b)
 }

@@ -147,7 +147,7 @@ func sameMap(view, x reflect.Value) error {
 		}
 		got := view.MethodByName("Get").Call([]reflect.Value{it.Key()})
 		if !got[1].Bool() {
-			return fmt.Errorf("Get finds no %s", Dump(it.Key()))
+			return fmt.Errorf("no %s is found by Get", Dump(it.Key()))
 		}
 		if err := sameView(got[0], it.Value()); err != nil {
 			return fmt.Errorf("Get(%s) %w", Dump(it.Key()), err)
