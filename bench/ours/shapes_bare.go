@@ -341,11 +341,13 @@ func (v FixedSmallView) SetData(x [16]byte) {
 // Pair reads the element of pair with index i. It panics as an array does if
 // there is none.
 func (v FixedSmallView) Pair(i int) uint32 {
+	_ = [2]struct{}{}[i]
 	return binary.LittleEndian.Uint32(v.p[56:64:64][i*4 : i*4+4])
 }
 
 // SetPair writes the element with index i.
 func (v FixedSmallView) SetPair(i int, x uint32) {
+	_ = [2]struct{}{}[i]
 	binary.LittleEndian.PutUint32(v.p[56:64:64][i*4:i*4+4], x)
 }
 
@@ -599,11 +601,13 @@ func (v TensorView) SetRank(x uint32) {
 // Dims reads the element of dims with index i. It panics as an array does if
 // there is none.
 func (v TensorView) Dims(i int) uint64 {
+	_ = [8]struct{}{}[i]
 	return binary.LittleEndian.Uint64(v.p[8:72:72][i*8 : i*8+8])
 }
 
 // SetDims writes the element with index i.
 func (v TensorView) SetDims(i int, x uint64) {
+	_ = [8]struct{}{}[i]
 	binary.LittleEndian.PutUint64(v.p[8:72:72][i*8:i*8+8], x)
 }
 
@@ -653,11 +657,13 @@ func (v TensorView) SetLength(x uint64) {
 // Payload reads the element of payload with index i. It panics as an array does if
 // there is none.
 func (v TensorView) Payload(i int) float32 {
+	_ = [4096]struct{}{}[i]
 	return math.Float32frombits(binary.LittleEndian.Uint32(v.p[88:16472:16472][i*4 : i*4+4]))
 }
 
 // SetPayload writes the element with index i.
 func (v TensorView) SetPayload(i int, x float32) {
+	_ = [4096]struct{}{}[i]
 	binary.LittleEndian.PutUint32(v.p[88:16472:16472][i*4:i*4+4], math.Float32bits(x))
 }
 
@@ -998,7 +1004,7 @@ type Choice struct {
 	Value ChoiceMember
 }
 
-// ChoiceMember is what a Choice can hold:
+// ChoiceMember is what the union Choice can hold:
 // *ChoiceU64, *ChoiceStr or *Record.
 type ChoiceMember interface {
 	isChoiceMember()

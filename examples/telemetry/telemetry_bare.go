@@ -417,11 +417,13 @@ func (v SampleView) SetQuality(x Quality) {
 // Raw reads the element of raw with index i. It panics as an array does if
 // there is none.
 func (v SampleView) Raw(i int) float32 {
+	_ = [8]struct{}{}[i]
 	return math.Float32frombits(binary.LittleEndian.Uint32(v.p[32:64:64][i*4 : i*4+4]))
 }
 
 // SetRaw writes the element with index i.
 func (v SampleView) SetRaw(i int, x float32) {
+	_ = [8]struct{}{}[i]
 	binary.LittleEndian.PutUint32(v.p[32:64:64][i*4:i*4+4], math.Float32bits(x))
 }
 
@@ -1304,7 +1306,7 @@ type ReportCause struct {
 	Value ReportCauseMember
 }
 
-// ReportCauseMember is what a ReportCause can hold:
+// ReportCauseMember is what the union ReportCause can hold:
 // *Manual or *Scheduled.
 type ReportCauseMember interface {
 	isReportCauseMember()

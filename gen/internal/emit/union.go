@@ -51,7 +51,7 @@ func memberList(t *plan.Type) string {
 //		isPersonMember()
 //	}
 func unionSealed(g *gocode.Code, t *plan.Type) {
-	g.Interface(t.Sealed+" is what a "+t.Go+" can hold:\n"+memberList(t)+".", t.Sealed, func(b *gocode.Body) {
+	g.Interface(t.Sealed+" is what the union "+t.Go+" can hold:\n"+memberList(t)+".", t.Sealed, func(b *gocode.Body) {
 		b.P("%s()", t.Marker)
 	})
 }

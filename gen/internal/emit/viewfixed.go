@@ -119,13 +119,20 @@ func (e *viewer) fixedItems(f *plan.Field, name string, at spot) {
 	size, _ := fixedSize(elem)
 	all := at.own(int(f.Val.Layout.Min)) // an index out of range must not reach the next field
 	item := spot{arr: all, base: times("i", size)}
+	check := func(b *gocode.Body) {
+		if size > 1 { // so the panic names the index, and the compiler checks nothing else
+			b.P("_ = [%d]struct{}{}[i]", f.Val.Len)
+		}
+	}
 	get, length := f.View(plan.Get), f.View(plan.Len)
 	e.g.Func(get+" reads the element of "+f.Schema+" with index i. It panics as an array does if\nthere is none.", fmt.Sprintf("(v %s) %s(i int) %s", name, get, e.viewGo(elem)), func(b *gocode.Body) {
+		check(b)
 		b.P("return %s", e.fixed(elem, item))
 	})
 	if store := e.store(elem, item, "x"); store != "" {
 		set := f.View(plan.Set)
 		e.g.Func(set+" writes the element with index i.", fmt.Sprintf("(v %s) %s(i int, x %s)", name, set, paramGo(elem)), func(b *gocode.Body) {
+			check(b)
 			b.P("%s", store)
 		})
 	}
