@@ -256,7 +256,7 @@ func (x *Prims) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Prims) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return barePrims.Explain(b, wire.Options{}, true)
+		return barePrims.Refuse(b)
 	}
 	return nil
 }
@@ -541,7 +541,7 @@ func (x Color) BinarySize() int {
 func (x *Color) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareColor.Explain(b, wire.Options{}, true)
+		return bareColor.Refuse(b)
 	}
 	return nil
 }
@@ -687,11 +687,11 @@ func (x Grade) BinarySize() int {
 // value is then partly decoded.
 func (x *Grade) UnmarshalBinary(b []byte) error {
 	if len(b) != 2 {
-		return bareGrade.Explain(b, wire.Options{}, true)
+		return bareGrade.Refuse(b)
 	}
 	p := (*[2]byte)(b)
 	if !Grade(binary.LittleEndian.Uint16(p[0:])).IsValid() {
-		return bareGrade.Explain(b, wire.Options{}, true)
+		return bareGrade.Refuse(b)
 	}
 	(*x) = Grade(binary.LittleEndian.Uint16(p[0:]))
 	return nil
@@ -1143,7 +1143,7 @@ func (x *Opts) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Opts) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareOpts.Explain(b, wire.Options{}, true)
+		return bareOpts.Refuse(b)
 	}
 	return nil
 }
@@ -1687,7 +1687,7 @@ func (x *MaybeText) decodeBARE(d *wire.Decoder, p int) int {
 func (x *MaybeText) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareMaybeText.Explain(b, wire.Options{}, true)
+		return bareMaybeText.Refuse(b)
 	}
 	return nil
 }
@@ -1843,7 +1843,7 @@ func (x *Point) getBARE(p *[16]byte) {
 // value is then partly decoded.
 func (x *Point) UnmarshalBinary(b []byte) error {
 	if len(b) != 16 {
-		return barePoint.Explain(b, wire.Options{}, true)
+		return barePoint.Refuse(b)
 	}
 	p := (*[16]byte)(b)
 	x.X = math.Float32frombits(binary.LittleEndian.Uint32(p[0:]))
@@ -1890,7 +1890,7 @@ type PointView struct{ p *[16]byte }
 // not their values.
 func PointViewOf(b []byte) (v PointView, err error) {
 	if len(b) < 16 {
-		return v, barePoint.Explain(b, wire.Options{}, true)
+		return v, barePoint.Refuse(b)
 	}
 	return PointView{(*[16]byte)(b)}, nil
 }
@@ -1947,12 +1947,7 @@ func (v PointView) SetTag(x uint32) {
 }
 
 // Point's memory is its message.
-var (
-	_ [0]struct{} = [unsafe.Sizeof(*(*Point)(nil)) - 16]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Point)(nil).X) - 0]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Point)(nil).Y) - 4]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Point)(nil).Tag) - 8]struct{}{}
-)
+var _ [0]struct{} = [unsafe.Sizeof(*(*Point)(nil)) - 16]struct{}{}
 
 // PointOver returns the first 16 bytes of b as a Point, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
@@ -1965,6 +1960,752 @@ func PointOver(b []byte) (*Point, error) {
 // multiple of 16.
 func PointSliceOver(b []byte) ([]Point, error) {
 	return wire.SliceOver[Point](b)
+}
+
+// Of fixed size, but with bytes that are no value: not castable.
+type Flags struct {
+	On    bool
+	Level uint16
+	Color Grade
+	Marks [3]bool
+	At    Point
+	N     [2]uint64
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Flags) Equal(y *Flags) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	if x.On != y.On {
+		return false
+	}
+	if x.Level != y.Level {
+		return false
+	}
+	if x.Color != y.Color {
+		return false
+	}
+	if x.Marks != y.Marks {
+		return false
+	}
+	if !x.At.Equal(&y.At) {
+		return false
+	}
+	if x.N != y.N {
+		return false
+	}
+	return true
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Flags) Clone() *Flags {
+	if x == nil {
+		return nil
+	}
+	y := new(Flags)
+	*y = *x
+	return y
+}
+
+func (x *Flags) putBARE(p *[40]byte) *wire.Error {
+	p[0] = wire.BoolByte(x.On)
+	binary.LittleEndian.PutUint16(p[1:], x.Level)
+	if !x.Color.IsValid() {
+		return wire.BadEnum(uint64(x.Color)).In("color")
+	}
+	binary.LittleEndian.PutUint16(p[3:], uint16(x.Color))
+	for i1 := range x.Marks {
+		p2 := (*[1]byte)(p[5+i1*1:])
+		p2[0] = wire.BoolByte(x.Marks[i1])
+	}
+	binary.LittleEndian.PutUint32(p[8:], math.Float32bits(x.At.X))
+	binary.LittleEndian.PutUint32(p[12:], math.Float32bits(x.At.Y))
+	binary.LittleEndian.PutUint32(p[16:], x.At.Tag)
+	clear(p[20:24])
+	binary.LittleEndian.PutUint64(p[24:], x.N[0])
+	binary.LittleEndian.PutUint64(p[32:], x.N[1])
+	return nil
+}
+
+// AppendBinary appends the value's message to b. Where the value has no message,
+// it returns b as it was and a *wire.Error that names the field.
+func (x *Flags) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 40)
+	p := (*[40]byte)(out[n:])
+	p[0] = wire.BoolByte(x.On)
+	binary.LittleEndian.PutUint16(p[1:], x.Level)
+	if !x.Color.IsValid() {
+		return b, wire.BadEnum(uint64(x.Color)).In("color").In("Flags")
+	}
+	binary.LittleEndian.PutUint16(p[3:], uint16(x.Color))
+	for i1 := range x.Marks {
+		p2 := (*[1]byte)(p[5+i1*1:])
+		p2[0] = wire.BoolByte(x.Marks[i1])
+	}
+	binary.LittleEndian.PutUint32(p[8:], math.Float32bits(x.At.X))
+	binary.LittleEndian.PutUint32(p[12:], math.Float32bits(x.At.Y))
+	binary.LittleEndian.PutUint32(p[16:], x.At.Tag)
+	clear(p[20:24])
+	binary.LittleEndian.PutUint64(p[24:], x.N[0])
+	binary.LittleEndian.PutUint64(p[32:], x.N[1])
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Flags) MarshalBinary() ([]byte, error) {
+	b, err := x.AppendBinary(make([]byte, 0, x.BinarySize()))
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// FlagsBinarySize is the size of every Flags's message in bytes.
+const FlagsBinarySize = 40
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Flags) BinarySize() int {
+	return FlagsBinarySize
+}
+
+func (x *Flags) getBARE(p *[40]byte) bool {
+	if p[0] > 1 {
+		return false
+	}
+	x.On = p[0] != 0
+	x.Level = binary.LittleEndian.Uint16(p[1:])
+	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
+		return false
+	}
+	x.Color = Grade(binary.LittleEndian.Uint16(p[3:]))
+	for i1 := range x.Marks {
+		p2 := (*[1]byte)(p[5+i1*1:])
+		if p2[0] > 1 {
+			return false
+		}
+		x.Marks[i1] = p2[0] != 0
+	}
+	x.At.X = math.Float32frombits(binary.LittleEndian.Uint32(p[8:]))
+	x.At.Y = math.Float32frombits(binary.LittleEndian.Uint32(p[12:]))
+	x.At.Tag = binary.LittleEndian.Uint32(p[16:])
+	x.N[0] = binary.LittleEndian.Uint64(p[24:])
+	x.N[1] = binary.LittleEndian.Uint64(p[32:])
+	return true
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Flags) UnmarshalBinary(b []byte) error {
+	if len(b) != 40 {
+		return bareFlags.Refuse(b)
+	}
+	p := (*[40]byte)(b)
+	if p[0] > 1 {
+		return bareFlags.Refuse(b)
+	}
+	x.On = p[0] != 0
+	x.Level = binary.LittleEndian.Uint16(p[1:])
+	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
+		return bareFlags.Refuse(b)
+	}
+	x.Color = Grade(binary.LittleEndian.Uint16(p[3:]))
+	for i1 := range x.Marks {
+		p2 := (*[1]byte)(p[5+i1*1:])
+		if p2[0] > 1 {
+			return bareFlags.Refuse(b)
+		}
+		x.Marks[i1] = p2[0] != 0
+	}
+	x.At.X = math.Float32frombits(binary.LittleEndian.Uint32(p[8:]))
+	x.At.Y = math.Float32frombits(binary.LittleEndian.Uint32(p[12:]))
+	x.At.Tag = binary.LittleEndian.Uint32(p[16:])
+	x.N[0] = binary.LittleEndian.Uint64(p[24:])
+	x.N[1] = binary.LittleEndian.Uint64(p[32:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Flags) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 40 {
+		return 0, bareFlags.Explain(b, o, false)
+	}
+	p := (*[40]byte)(d.Buf)
+	if p[0] > 1 {
+		return 0, bareFlags.Explain(b, o, false)
+	}
+	x.On = p[0] != 0
+	x.Level = binary.LittleEndian.Uint16(p[1:])
+	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
+		return 0, bareFlags.Explain(b, o, false)
+	}
+	x.Color = Grade(binary.LittleEndian.Uint16(p[3:]))
+	for i1 := range x.Marks {
+		p2 := (*[1]byte)(p[5+i1*1:])
+		if p2[0] > 1 {
+			return 0, bareFlags.Explain(b, o, false)
+		}
+		x.Marks[i1] = p2[0] != 0
+	}
+	x.At.X = math.Float32frombits(binary.LittleEndian.Uint32(p[8:]))
+	x.At.Y = math.Float32frombits(binary.LittleEndian.Uint32(p[12:]))
+	x.At.Tag = binary.LittleEndian.Uint32(p[16:])
+	x.N[0] = binary.LittleEndian.Uint64(p[24:])
+	x.N[1] = binary.LittleEndian.Uint64(p[32:])
+	return 40, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Flags) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareFlags)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareFlags = wire.Type{
+	Name: "Flags",
+	Text: "struct{on:bool level:u16 color:$0 marks:list<bool>[3] at:$1 n:list<u64>[2]}",
+	Refs: []*wire.Type{&bareGrade, &barePoint},
+}
+
+// FlagsView reads and writes a Flags in place, over its 40 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type FlagsView struct{ p *[40]byte }
+
+// FlagsViewOf returns a view of the first 40 bytes of b. It checks their number,
+// not their values.
+func FlagsViewOf(b []byte) (v FlagsView, err error) {
+	if len(b) < 40 {
+		return v, bareFlags.Refuse(b)
+	}
+	return FlagsView{(*[40]byte)(b)}, nil
+}
+
+// Bytes returns the view's bytes, which are a message.
+func (v FlagsView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate checks that the bytes are a Flags, as UnmarshalBinary does, with the same errors.
+func (v FlagsView) Validate() error {
+	if !validFlags(v.p) {
+		return bareFlags.Refuse(v.p[:])
+	}
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v FlagsView) Load(x *Flags) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v FlagsView) Store(x *Flags) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// On reads on.
+func (v FlagsView) On() bool {
+	return v.p[0] != 0
+}
+
+// SetOn writes on.
+func (v FlagsView) SetOn(x bool) {
+	v.p[0] = wire.BoolByte(x)
+}
+
+// Level reads level.
+func (v FlagsView) Level() uint16 {
+	return binary.LittleEndian.Uint16(v.p[1:])
+}
+
+// SetLevel writes level.
+func (v FlagsView) SetLevel(x uint16) {
+	binary.LittleEndian.PutUint16(v.p[1:], x)
+}
+
+// Color reads color.
+func (v FlagsView) Color() Grade {
+	return Grade(binary.LittleEndian.Uint16(v.p[3:]))
+}
+
+// SetColor writes color.
+func (v FlagsView) SetColor(x Grade) {
+	binary.LittleEndian.PutUint16(v.p[3:], uint16(x))
+}
+
+// Marks reads the element of marks with index i. It panics as an array does if
+// there is none.
+func (v FlagsView) Marks(i int) bool {
+	return v.p[5:8:8][i] != 0
+}
+
+// SetMarks writes the element with index i.
+func (v FlagsView) SetMarks(i int, x bool) {
+	v.p[5:8:8][i] = wire.BoolByte(x)
+}
+
+// MarksLen is 3.
+func (v FlagsView) MarksLen() int {
+	return 3
+}
+
+// MarksAll iterates over the elements of marks with their indices.
+func (v FlagsView) MarksAll() iter.Seq2[int, bool] {
+	q := v.p[5:8:8]
+	return func(yield func(int, bool) bool) {
+		for i := range 3 {
+			if !yield(i, q[i] != 0) {
+				return
+			}
+		}
+	}
+}
+
+// At reads at.
+func (v FlagsView) At() PointView {
+	return PointView{(*[16]byte)(v.p[8:24:24])}
+}
+
+// N reads the element of n with index i. It panics as an array does if
+// there is none.
+func (v FlagsView) N(i int) uint64 {
+	_ = [2]struct{}{}[i]
+	return binary.LittleEndian.Uint64(v.p[24:40:40][i*8 : i*8+8])
+}
+
+// SetN writes the element with index i.
+func (v FlagsView) SetN(i int, x uint64) {
+	_ = [2]struct{}{}[i]
+	binary.LittleEndian.PutUint64(v.p[24:40:40][i*8:i*8+8], x)
+}
+
+// NLen is 2.
+func (v FlagsView) NLen() int {
+	return 2
+}
+
+// NAll iterates over the elements of n with their indices.
+func (v FlagsView) NAll() iter.Seq2[int, uint64] {
+	q := v.p[24:40:40]
+	return func(yield func(int, uint64) bool) {
+		for i := range 2 {
+			if !yield(i, binary.LittleEndian.Uint64(q[i*8:i*8+8])) {
+				return
+			}
+		}
+	}
+}
+
+// NSlice returns n as a slice over the same memory, or an error
+// (wire.ErrAlign, wire.ErrBigEndian) where that cannot be.
+func (v FlagsView) NSlice() ([]uint64, error) {
+	return wire.SliceOver[uint64](v.p[24:40:40])
+}
+
+func validFlags(p *[40]byte) bool {
+	if p[0] > 1 {
+		return false
+	}
+	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
+		return false
+	}
+	for i1 := range 3 {
+		if p[5+i1] > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// A union whose members are all of one size.
+type Shape struct {
+	// Value is one of *ShapeU32, *ShapeF32 or *ShapeData4. Nil does not encode.
+	Value ShapeMember
+}
+
+// ShapeMember is what the union Shape can hold:
+// *ShapeU32, *ShapeF32 or *ShapeData4.
+type ShapeMember interface {
+	isShapeMember()
+}
+
+// ShapeU32 is the member u32 of Shape.
+type ShapeU32 struct {
+	Value uint32
+}
+
+func (*ShapeU32) isShapeMember() {}
+
+// ShapeF32 is the member f32 of Shape.
+type ShapeF32 struct {
+	Value float32
+}
+
+func (*ShapeF32) isShapeMember() {}
+
+// ShapeData4 is the member data[4] of Shape.
+type ShapeData4 struct {
+	Value [4]byte
+}
+
+func (*ShapeData4) isShapeMember() {}
+
+// ShapeKind says which member a Shape has: the tag on the wire.
+type ShapeKind uint64
+
+const (
+	ShapeKindU32   ShapeKind = 0
+	ShapeKindF32   ShapeKind = 1
+	ShapeKindData4 ShapeKind = 2
+)
+
+// String returns the member's name, or ShapeKind(n) where there is none.
+func (x ShapeKind) String() string {
+	switch x {
+	case ShapeKindU32:
+		return "U32"
+	case ShapeKindF32:
+		return "F32"
+	case ShapeKindData4:
+		return "Data4"
+	}
+	return "ShapeKind(" + strconv.FormatUint(uint64(x), 10) + ")"
+}
+
+// Kind returns which member the union holds, and whether it holds one.
+func (x *Shape) Kind() (kind ShapeKind, ok bool) {
+	switch x.Value.(type) {
+	case *ShapeU32:
+		return ShapeKindU32, true
+	case *ShapeF32:
+		return ShapeKindF32, true
+	case *ShapeData4:
+		return ShapeKindData4, true
+	}
+	return 0, false
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Shape) Equal(y *Shape) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	switch a := x.Value.(type) {
+	case nil:
+		return y.Value == nil
+	case *ShapeU32:
+		b, ok := y.Value.(*ShapeU32)
+		if !ok || a == nil || b == nil {
+			return ok && a == b
+		}
+		if a.Value != b.Value {
+			return false
+		}
+		return true
+	case *ShapeF32:
+		b, ok := y.Value.(*ShapeF32)
+		if !ok || a == nil || b == nil {
+			return ok && a == b
+		}
+		if math.Float32bits(a.Value) != math.Float32bits(b.Value) {
+			return false
+		}
+		return true
+	case *ShapeData4:
+		b, ok := y.Value.(*ShapeData4)
+		if !ok || a == nil || b == nil {
+			return ok && a == b
+		}
+		if a.Value != b.Value {
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Shape) Clone() *Shape {
+	if x == nil {
+		return nil
+	}
+	y := new(Shape)
+	*y = *x
+	y.unshareBARE()
+	return y
+}
+
+func (x *Shape) unshareBARE() {
+	switch a := x.Value.(type) {
+	case *ShapeU32:
+		if a != nil {
+			w := *a
+			x.Value = &w
+		}
+	case *ShapeF32:
+		if a != nil {
+			w := *a
+			x.Value = &w
+		}
+	case *ShapeData4:
+		if a != nil {
+			w := *a
+			x.Value = &w
+		}
+	}
+}
+
+func (x *Shape) appendBARE(b []byte) ([]byte, *wire.Error) {
+	switch m := x.Value.(type) {
+	case *ShapeU32:
+		if m == nil {
+			return b, wire.NilUnion()
+		}
+		b = append(b, 0)
+		o1 := len(b)
+		b = wire.Extend(b, 4)
+		p2 := (*[4]byte)(b[o1:])
+		binary.LittleEndian.PutUint32(p2[0:], m.Value)
+	case *ShapeF32:
+		if m == nil {
+			return b, wire.NilUnion()
+		}
+		b = append(b, 1)
+		o3 := len(b)
+		b = wire.Extend(b, 4)
+		p4 := (*[4]byte)(b[o3:])
+		binary.LittleEndian.PutUint32(p4[0:], math.Float32bits(m.Value))
+	case *ShapeData4:
+		if m == nil {
+			return b, wire.NilUnion()
+		}
+		b = append(b, 2)
+		b = append(b, m.Value[:]...)
+	case nil:
+		return b, wire.NilUnion()
+	default:
+		return b, wire.Foreign()
+	}
+	return b, nil
+}
+
+// AppendBinary appends the value's message to b. Where the value has no message,
+// it returns b as it was and a *wire.Error that names the field.
+func (x *Shape) AppendBinary(b []byte) ([]byte, error) {
+	out, err := x.appendBARE(b)
+	if err != nil {
+		return b, err.In("Shape")
+	}
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Shape) MarshalBinary() ([]byte, error) {
+	b, err := x.AppendBinary(make([]byte, 0, x.BinarySize()))
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// ShapeBinarySize is the size of every Shape's message in bytes.
+const ShapeBinarySize = 5
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Shape) BinarySize() int {
+	return ShapeBinarySize
+}
+
+func (x *Shape) decodeBARE(d *wire.Decoder, p int) int {
+	b := d.Buf
+	var u uint64
+	if len(b)-p < 1 {
+		return -1
+	}
+	u = uint64(b[p])
+	if p++; u >= 0x80 {
+		if u, p = wire.Uint(b, p-1); p < 0 {
+			return -1
+		}
+	}
+	switch u {
+	case 0:
+		if len(b)-p < 4 {
+			return -1
+		}
+		m, _ := x.Value.(*ShapeU32)
+		m = wire.New(d, m)
+		p1 := (*[4]byte)(b[p:])
+		m.Value = binary.LittleEndian.Uint32(p1[0:])
+		p += 4
+		x.Value = m
+	case 1:
+		if len(b)-p < 4 {
+			return -1
+		}
+		m, _ := x.Value.(*ShapeF32)
+		m = wire.New(d, m)
+		p2 := (*[4]byte)(b[p:])
+		m.Value = math.Float32frombits(binary.LittleEndian.Uint32(p2[0:]))
+		p += 4
+		x.Value = m
+	case 2:
+		if len(b)-p < 4 {
+			return -1
+		}
+		m, _ := x.Value.(*ShapeData4)
+		m = wire.New(d, m)
+		p3 := (*[4]byte)(b[p:])
+		m.Value = *(*[4]byte)(p3[0:])
+		p += 4
+		x.Value = m
+	default:
+		return -1
+	}
+	return p
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Shape) UnmarshalBinary(b []byte) error {
+	d := wire.Begin(b, wire.Options{})
+	if x.decodeBARE(&d, 0) != len(b) {
+		return bareShape.Refuse(b)
+	}
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Shape) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	n := x.decodeBARE(&d, 0)
+	if n < 0 {
+		return 0, bareShape.Explain(b, o, false)
+	}
+	return n, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Shape) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareShape)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareShape = wire.Type{
+	Name: "Shape",
+	Text: "union{0=u32|1=f32|2=data[4]}",
+}
+
+// ShapeView reads and writes a Shape in place, over its 5 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type ShapeView struct{ p *[5]byte }
+
+// ShapeViewOf returns a view of the first 5 bytes of b. It checks their number,
+// not their values.
+func ShapeViewOf(b []byte) (v ShapeView, err error) {
+	if len(b) < 5 {
+		return v, bareShape.Refuse(b)
+	}
+	return ShapeView{(*[5]byte)(b)}, nil
+}
+
+// Bytes returns the view's bytes, which are a message.
+func (v ShapeView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate checks that the bytes are a Shape, as UnmarshalBinary does, with the same errors.
+func (v ShapeView) Validate() error {
+	if !validShape(v.p) {
+		return bareShape.Refuse(v.p[:])
+	}
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v ShapeView) Load(x *Shape) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v ShapeView) Store(x *Shape) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Kind returns which member it is.
+func (v ShapeView) Kind() ShapeKind {
+	return ShapeKind(v.p[0])
+}
+
+// AsU32 returns the value if it is u32, and whether it is.
+func (v ShapeView) AsU32() (value uint32, ok bool) {
+	if v.p[0] == 0 {
+		return binary.LittleEndian.Uint32(v.p[1:]), true
+	}
+	return value, false
+}
+
+// SetU32 makes it u32 with a value.
+func (v ShapeView) SetU32(x uint32) {
+	v.p[0] = 0
+	binary.LittleEndian.PutUint32(v.p[1:], x)
+}
+
+// AsF32 returns the value if it is f32, and whether it is.
+func (v ShapeView) AsF32() (value float32, ok bool) {
+	if v.p[0] == 1 {
+		return math.Float32frombits(binary.LittleEndian.Uint32(v.p[1:])), true
+	}
+	return value, false
+}
+
+// SetF32 makes it f32 with a value.
+func (v ShapeView) SetF32(x float32) {
+	v.p[0] = 1
+	binary.LittleEndian.PutUint32(v.p[1:], math.Float32bits(x))
+}
+
+// AsData4 returns the value if it is data[4], and whether it is.
+func (v ShapeView) AsData4() (value *[4]byte, ok bool) {
+	if v.p[0] == 2 {
+		return (*[4]byte)(v.p[1:5:5]), true
+	}
+	return value, false
+}
+
+// SetData4 makes it data[4] with a value.
+func (v ShapeView) SetData4(x [4]byte) {
+	v.p[0] = 2
+	*(*[4]byte)(v.p[1:5]) = x
+}
+
+func validShape(p *[5]byte) bool {
+	switch p[0] {
+	case 0:
+	case 1:
+	case 2:
+	default:
+		return false
+	}
+	return true
 }
 
 // Lists of everything.
@@ -1987,6 +2728,8 @@ type Lists struct {
 	Structs []ListsStructsItem
 	Choice  []ListsChoiceItem
 	Points  []Point
+	Flags   []Flags
+	Shapes  []Shape
 }
 
 // Equal reports whether x and y are the same on the wire.
@@ -2093,6 +2836,22 @@ func (x *Lists) Equal(y *Lists) bool {
 			return false
 		}
 	}
+	if len(x.Flags) != len(y.Flags) {
+		return false
+	}
+	for i := range x.Flags {
+		if !x.Flags[i].Equal(&y.Flags[i]) {
+			return false
+		}
+	}
+	if len(x.Shapes) != len(y.Shapes) {
+		return false
+	}
+	for i := range x.Shapes {
+		if !x.Shapes[i].Equal(&y.Shapes[i]) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -2141,6 +2900,11 @@ func (x *Lists) unshareBARE() {
 		x.Choice[i].unshareBARE()
 	}
 	x.Points = slices.Clone(x.Points)
+	x.Flags = slices.Clone(x.Flags)
+	x.Shapes = slices.Clone(x.Shapes)
+	for i := range x.Shapes {
+		x.Shapes[i].unshareBARE()
+	}
 }
 
 func (x *Lists) appendBARE(b []byte) ([]byte, *wire.Error) {
@@ -2261,6 +3025,22 @@ func (x *Lists) appendBARE(b []byte) ([]byte, *wire.Error) {
 		clear(p28[12:16])
 		o26 += 16
 	}
+	b = wire.AppendUint(b, uint64(len(x.Flags)))
+	o29 := len(b)
+	b = wire.Extend(b, len(x.Flags)*40)
+	for i30 := range x.Flags {
+		p31 := (*[40]byte)(b[o29:])
+		if err := x.Flags[i30].putBARE((*[40]byte)(p31[0:])); err != nil {
+			return b, err.At(i30).In("flags")
+		}
+		o29 += 40
+	}
+	b = wire.AppendUint(b, uint64(len(x.Shapes)))
+	for i32 := range x.Shapes {
+		if b, err = x.Shapes[i32].appendBARE(b); err != nil {
+			return b, err.At(i32).In("shapes")
+		}
+	}
 	return b, nil
 }
 
@@ -2352,6 +3132,10 @@ func (x *Lists) sizeBARE() int {
 	}
 	size += wire.SizeUint(uint64(len(x.Points)))
 	size += len(x.Points) * 16
+	size += wire.SizeUint(uint64(len(x.Flags)))
+	size += len(x.Flags) * 40
+	size += wire.SizeUint(uint64(len(x.Shapes)))
+	size += len(x.Shapes) * 5
 	return size
 }
 
@@ -2630,6 +3414,26 @@ func (x *Lists) decodeBARE(d *wire.Decoder, p int) int {
 		x.Points[i21].Tag = binary.LittleEndian.Uint32(p22[8:])
 		p += 16
 	}
+	if n, p = d.Count(p, 40); p < 0 {
+		return -1
+	}
+	x.Flags = wire.Slice(d, x.Flags, n)
+	for i23 := range x.Flags {
+		p24 := (*[40]byte)(b[p:])
+		if !x.Flags[i23].getBARE((*[40]byte)(p24[0:])) {
+			return -1
+		}
+		p += 40
+	}
+	if n, p = d.Count(p, 5); p < 0 {
+		return -1
+	}
+	x.Shapes = wire.Slice(d, x.Shapes, n)
+	for i25 := range x.Shapes {
+		if p = x.Shapes[i25].decodeBARE(d, p); p < 0 {
+			return -1
+		}
+	}
 	return p
 }
 
@@ -2639,7 +3443,7 @@ func (x *Lists) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Lists) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareLists.Explain(b, wire.Options{}, true)
+		return bareLists.Refuse(b)
 	}
 	return nil
 }
@@ -2667,8 +3471,8 @@ func (x *Lists) DecodeStream(r *wire.Reader) error {
 
 var bareLists = wire.Type{
 	Name: "Lists",
-	Text: "struct{bytes:list<u8> small:list<i8> halves:list<i16> floats:list<f32> doubles:list<f64> uints:list<uint> ints:list<int> bools:list<bool> texts:list<str> blobs:list<data> hashes:list<data[3]> colors:list<$0> opts:list<optional<u64>> nested:list<list<list<u16>>> maps:list<map<u8><str>> structs:list<struct{key:str value:f64}> choice:list<union{0=u8|1=str}> points:list<$1>}",
-	Refs: []*wire.Type{&bareColor, &barePoint},
+	Text: "struct{bytes:list<u8> small:list<i8> halves:list<i16> floats:list<f32> doubles:list<f64> uints:list<uint> ints:list<int> bools:list<bool> texts:list<str> blobs:list<data> hashes:list<data[3]> colors:list<$0> opts:list<optional<u64>> nested:list<list<list<u16>>> maps:list<map<u8><str>> structs:list<struct{key:str value:f64}> choice:list<union{0=u8|1=str}> points:list<$1> flags:list<$2> shapes:list<$3>}",
+	Refs: []*wire.Type{&bareColor, &barePoint, &bareFlags, &bareShape},
 }
 
 // ListsView reads a Lists in place, through an index of its message.
@@ -2679,7 +3483,7 @@ type ListsView wire.View
 
 // BytesField reads bytes.
 func (v ListsView) BytesField() []byte {
-	return wire.View(v).In(0, 17).Packed(1).Bytes()
+	return wire.View(v).In(0, 19).Packed(1).Bytes()
 }
 
 // Small reads small.
@@ -2704,12 +3508,12 @@ func (v ListsView) Doubles() wire.F64List {
 
 // Uints reads uints.
 func (v ListsView) Uints() ListsUintsView {
-	return ListsUintsView(wire.View(v).After(4, 0, 17))
+	return ListsUintsView(wire.View(v).After(4, 0, 19))
 }
 
 // Ints reads ints.
 func (v ListsView) Ints() ListsIntsView {
-	return ListsIntsView(wire.View(v).After(5, 0, 18))
+	return ListsIntsView(wire.View(v).After(5, 0, 20))
 }
 
 // Bools reads bools.
@@ -2719,12 +3523,12 @@ func (v ListsView) Bools() ListsBoolsView {
 
 // Texts reads texts.
 func (v ListsView) Texts() wire.StrList {
-	return wire.StrListOf(wire.View(v).After(7, 0, 19).Elems(1))
+	return wire.StrListOf(wire.View(v).After(7, 0, 21).Elems(1))
 }
 
 // Blobs reads blobs.
 func (v ListsView) Blobs() wire.DataList {
-	return wire.DataListOf(wire.View(v).After(8, 0, 20).Elems(1))
+	return wire.DataListOf(wire.View(v).After(8, 0, 22).Elems(1))
 }
 
 // Hashes reads hashes.
@@ -2734,37 +3538,47 @@ func (v ListsView) Hashes() ListsHashesView {
 
 // Colors reads colors.
 func (v ListsView) Colors() ListsColorsView {
-	return ListsColorsView(wire.View(v).After(10, 0, 21))
+	return ListsColorsView(wire.View(v).After(10, 0, 23))
 }
 
 // Opts reads opts.
 func (v ListsView) Opts() ListsOptsView {
-	return ListsOptsView(wire.View(v).After(11, 0, 22))
+	return ListsOptsView(wire.View(v).After(11, 0, 24))
 }
 
 // Nested reads nested.
 func (v ListsView) Nested() ListsNestedView {
-	return ListsNestedView(wire.View(v).After(12, 0, 23))
+	return ListsNestedView(wire.View(v).After(12, 0, 25))
 }
 
 // Maps reads maps.
 func (v ListsView) Maps() ListsMapsView {
-	return ListsMapsView(wire.View(v).After(13, 0, 24))
+	return ListsMapsView(wire.View(v).After(13, 0, 26))
 }
 
 // Structs reads structs.
 func (v ListsView) Structs() wire.List[ListsStructsItemView] {
-	return wire.ListOf[ListsStructsItemView](wire.View(v).After(14, 0, 25).Elems(2))
+	return wire.ListOf[ListsStructsItemView](wire.View(v).After(14, 0, 27).Elems(2))
 }
 
 // Choice reads choice.
 func (v ListsView) Choice() wire.List[ListsChoiceItemView] {
-	return wire.ListOf[ListsChoiceItemView](wire.View(v).After(15, 0, 26).Elems(1))
+	return wire.ListOf[ListsChoiceItemView](wire.View(v).After(15, 0, 28).Elems(1))
 }
 
 // Points reads points.
 func (v ListsView) Points() ListsPointsView {
 	return ListsPointsView(wire.View(v).PackedAfter(16, 0, 16))
+}
+
+// Flags reads flags.
+func (v ListsView) Flags() ListsFlagsView {
+	return ListsFlagsView(wire.View(v).PackedAfter(17, 0, 40))
+}
+
+// Shapes reads shapes.
+func (v ListsView) Shapes() ListsShapesView {
+	return ListsShapesView(wire.View(v).PackedAfter(18, 0, 5))
 }
 
 func indexLists(x *wire.Index, b []byte, p, f int) int {
@@ -2852,7 +3666,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g7 < 0 {
 		return -1
 	}
-	x.Set(f+17, g7)
+	x.Set(f+19, g7)
 	for ; c6 > 0; c6-- {
 		x.Set(g7, p)
 		if uint(p) >= uint(len(b)) {
@@ -2879,7 +3693,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g9 < 0 {
 		return -1
 	}
-	x.Set(f+18, g9)
+	x.Set(f+20, g9)
 	for ; c8 > 0; c8-- {
 		x.Set(g9, p)
 		if uint(p) >= uint(len(b)) {
@@ -2924,7 +3738,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g12 < 0 {
 		return -1
 	}
-	x.Set(f+19, g12)
+	x.Set(f+21, g12)
 	for ; c11 > 0; c11-- {
 		x.Set(g12, p)
 		if uint(p) >= uint(len(b)) {
@@ -2955,7 +3769,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g14 < 0 {
 		return -1
 	}
-	x.Set(f+20, g14)
+	x.Set(f+22, g14)
 	for ; c13 > 0; c13-- {
 		x.Set(g14, p)
 		if uint(p) >= uint(len(b)) {
@@ -3000,7 +3814,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g17 < 0 {
 		return -1
 	}
-	x.Set(f+21, g17)
+	x.Set(f+23, g17)
 	for ; c16 > 0; c16-- {
 		x.Set(g17, p)
 		if uint(p) >= uint(len(b)) {
@@ -3031,7 +3845,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g20 < 0 {
 		return -1
 	}
-	x.Set(f+22, g20)
+	x.Set(f+24, g20)
 	for ; c19 > 0; c19-- {
 		x.Set(g20, p)
 		if uint(p) >= uint(len(b)) || b[p] > 1 {
@@ -3060,7 +3874,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g22 < 0 {
 		return -1
 	}
-	x.Set(f+23, g22)
+	x.Set(f+25, g22)
 	for ; c21 > 0; c21-- {
 		x.Set(g22, p)
 		var c23 int
@@ -3110,7 +3924,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g27 < 0 {
 		return -1
 	}
-	x.Set(f+24, g27)
+	x.Set(f+26, g27)
 	for ; c26 > 0; c26-- {
 		x.Set(g27, p)
 		var c28 int
@@ -3166,7 +3980,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g33 < 0 {
 		return -1
 	}
-	x.Set(f+25, g33)
+	x.Set(f+27, g33)
 	for ; c32 > 0; c32-- {
 		x.Set(g33, p)
 		if p = indexListsStructsItem(x, b, p, g33+1); p < 0 {
@@ -3188,7 +4002,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 	if g35 < 0 {
 		return -1
 	}
-	x.Set(f+26, g35)
+	x.Set(f+28, g35)
 	for ; c34 > 0; c34-- {
 		x.Set(g35, p)
 		if p = indexListsChoiceItem(x, b, p, g35+1); p < 0 {
@@ -3210,6 +4024,42 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 		return -1
 	}
 	p += c36 * 16
+	x.Set(f+17, p)
+	var c37 int
+	if uint(p) >= uint(len(b)) {
+		return -1
+	}
+	if c37 = int(b[p]); c37 < 0x80 {
+		p++
+	} else if c37, p = wire.Len(b, p); p < 0 {
+		return -1
+	}
+	if (len(b)-p)/40 < c37 {
+		return -1
+	}
+	for end := p + c37*40; p < end; p += 40 {
+		if !validFlags((*[40]byte)(b[p : p+40])) {
+			return -1
+		}
+	}
+	x.Set(f+18, p)
+	var c38 int
+	if uint(p) >= uint(len(b)) {
+		return -1
+	}
+	if c38 = int(b[p]); c38 < 0x80 {
+		p++
+	} else if c38, p = wire.Len(b, p); p < 0 {
+		return -1
+	}
+	if (len(b)-p)/5 < c38 {
+		return -1
+	}
+	for end := p + c38*5; p < end; p += 5 {
+		if !validShape((*[5]byte)(b[p : p+5])) {
+			return -1
+		}
+	}
 	return p
 }
 
@@ -3217,7 +4067,7 @@ func indexLists(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func ListsViewOf(b []byte, ix *wire.Index) (v ListsView, err error) {
-	if !ix.Begin(b, 27, 3) {
+	if !ix.Begin(b, 29, 3) {
 		return v, wire.ErrIndexSize
 	}
 	if indexLists(ix, b, 0, 1) != len(b) {
@@ -3466,6 +4316,66 @@ func (l ListsPointsView) Bytes() []byte {
 	return wire.Packed(l).Bytes()
 }
 
+// ListsFlagsView is the view of a list in a message; it is good as long as the view that it came from.
+type ListsFlagsView wire.Packed
+
+// Len returns how many elements there are.
+func (l ListsFlagsView) Len() int {
+	return wire.Packed(l).Len(40)
+}
+
+// At returns the element with index i. It panics as a slice does if there is none.
+func (l ListsFlagsView) At(i int) FlagsView {
+	q := wire.Packed(l).At(i, 40)
+	return FlagsView{(*[40]byte)(q[0:40:40])}
+}
+
+// All iterates over the elements with their indices.
+func (l ListsFlagsView) All() iter.Seq2[int, FlagsView] {
+	return func(yield func(int, FlagsView) bool) {
+		for i := range l.Len() {
+			if !yield(i, l.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Bytes returns the elements' bytes, the message's own.
+func (l ListsFlagsView) Bytes() []byte {
+	return wire.Packed(l).Bytes()
+}
+
+// ListsShapesView is the view of a list in a message; it is good as long as the view that it came from.
+type ListsShapesView wire.Packed
+
+// Len returns how many elements there are.
+func (l ListsShapesView) Len() int {
+	return wire.Packed(l).Len(5)
+}
+
+// At returns the element with index i. It panics as a slice does if there is none.
+func (l ListsShapesView) At(i int) ShapeView {
+	q := wire.Packed(l).At(i, 5)
+	return ShapeView{(*[5]byte)(q[0:5:5])}
+}
+
+// All iterates over the elements with their indices.
+func (l ListsShapesView) All() iter.Seq2[int, ShapeView] {
+	return func(yield func(int, ShapeView) bool) {
+		for i := range l.Len() {
+			if !yield(i, l.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Bytes returns the elements' bytes, the message's own.
+func (l ListsShapesView) Bytes() []byte {
+	return wire.Packed(l).Bytes()
+}
+
 // ListsNestedItemView is the view of a list in a message; it is good as long as the view that it came from.
 type ListsNestedItemView wire.View
 
@@ -3644,7 +4554,7 @@ type ListsChoiceItem struct {
 	Value ListsChoiceItemMember
 }
 
-// ListsChoiceItemMember is what a ListsChoiceItem can hold:
+// ListsChoiceItemMember is what the union ListsChoiceItem can hold:
 // *ListsChoiceItemU8 or *ListsChoiceItemStr.
 type ListsChoiceItemMember interface {
 	isListsChoiceItemMember()
@@ -4133,7 +5043,7 @@ func (x *Fixeds) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Fixeds) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareFixeds.Explain(b, wire.Options{}, true)
+		return bareFixeds.Refuse(b)
 	}
 	return nil
 }
@@ -4494,7 +5404,7 @@ func (x *Names) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Names) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareNames.Explain(b, wire.Options{}, true)
+		return bareNames.Refuse(b)
 	}
 	return nil
 }
@@ -5466,7 +6376,7 @@ func (x *Maps) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Maps) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareMaps.Explain(b, wire.Options{}, true)
+		return bareMaps.Refuse(b)
 	}
 	return nil
 }
@@ -6641,7 +7551,7 @@ func (x *Table) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Table) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareTable.Explain(b, wire.Options{}, true)
+		return bareTable.Refuse(b)
 	}
 	return nil
 }
@@ -6800,7 +7710,7 @@ func (x Nothing) BinarySize() int {
 // value is then partly decoded.
 func (x *Nothing) UnmarshalBinary(b []byte) error {
 	if len(b) != 0 {
-		return bareNothing.Explain(b, wire.Options{}, true)
+		return bareNothing.Refuse(b)
 	}
 	return nil
 }
@@ -6831,7 +7741,7 @@ type Inner struct {
 	Value InnerMember
 }
 
-// InnerMember is what a Inner can hold:
+// InnerMember is what the union Inner can hold:
 // *InnerU8, *Nothing, *Color or *InnerStr.
 type InnerMember interface {
 	isInnerMember()
@@ -7143,7 +8053,7 @@ func (x *Inner) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Inner) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareInner.Explain(b, wire.Options{}, true)
+		return bareInner.Refuse(b)
 	}
 	return nil
 }
@@ -7277,7 +8187,7 @@ type Any struct {
 	Value AnyMember
 }
 
-// AnyMember is what a Any can hold:
+// AnyMember is what the union Any can hold:
 // *Nothing, *AnyBool, *AnyUint, *AnyStr, *AnyData, *AnyF64, *AnyListInner, *Inner,
 // *Point or *AnyMapStrInner.
 type AnyMember interface {
@@ -7952,7 +8862,7 @@ func (x *Any) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Any) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareAny.Explain(b, wire.Options{}, true)
+		return bareAny.Refuse(b)
 	}
 	return nil
 }
@@ -8245,750 +9155,6 @@ func (m AnyMapStrInnerView) Get(key string) (value InnerView, ok bool) {
 	return InnerView(u.After(0, 0, 1)), true
 }
 
-// Of fixed size, but with bytes that are no value: not castable.
-type Flags struct {
-	On    bool
-	Level uint16
-	Color Grade
-	Marks [3]bool
-	At    Point
-	N     [2]uint64
-}
-
-// Equal reports whether x and y are the same on the wire.
-func (x *Flags) Equal(y *Flags) bool {
-	if x == nil || y == nil {
-		return x == y
-	}
-	if x.On != y.On {
-		return false
-	}
-	if x.Level != y.Level {
-		return false
-	}
-	if x.Color != y.Color {
-		return false
-	}
-	if x.Marks != y.Marks {
-		return false
-	}
-	if !x.At.Equal(&y.At) {
-		return false
-	}
-	if x.N != y.N {
-		return false
-	}
-	return true
-}
-
-// Clone returns a copy that shares no memory with x.
-func (x *Flags) Clone() *Flags {
-	if x == nil {
-		return nil
-	}
-	y := new(Flags)
-	*y = *x
-	return y
-}
-
-func (x *Flags) putBARE(p *[40]byte) *wire.Error {
-	p[0] = wire.BoolByte(x.On)
-	binary.LittleEndian.PutUint16(p[1:], x.Level)
-	if !x.Color.IsValid() {
-		return wire.BadEnum(uint64(x.Color)).In("color")
-	}
-	binary.LittleEndian.PutUint16(p[3:], uint16(x.Color))
-	for i1 := range x.Marks {
-		p2 := (*[1]byte)(p[5+i1*1:])
-		p2[0] = wire.BoolByte(x.Marks[i1])
-	}
-	binary.LittleEndian.PutUint32(p[8:], math.Float32bits(x.At.X))
-	binary.LittleEndian.PutUint32(p[12:], math.Float32bits(x.At.Y))
-	binary.LittleEndian.PutUint32(p[16:], x.At.Tag)
-	clear(p[20:24])
-	binary.LittleEndian.PutUint64(p[24:], x.N[0])
-	binary.LittleEndian.PutUint64(p[32:], x.N[1])
-	return nil
-}
-
-// AppendBinary appends the value's message to b. Where the value has no message,
-// it returns b as it was and a *wire.Error that names the field.
-func (x *Flags) AppendBinary(b []byte) ([]byte, error) {
-	n := len(b)
-	out := wire.Extend(b, 40)
-	p := (*[40]byte)(out[n:])
-	p[0] = wire.BoolByte(x.On)
-	binary.LittleEndian.PutUint16(p[1:], x.Level)
-	if !x.Color.IsValid() {
-		return b, wire.BadEnum(uint64(x.Color)).In("color").In("Flags")
-	}
-	binary.LittleEndian.PutUint16(p[3:], uint16(x.Color))
-	for i1 := range x.Marks {
-		p2 := (*[1]byte)(p[5+i1*1:])
-		p2[0] = wire.BoolByte(x.Marks[i1])
-	}
-	binary.LittleEndian.PutUint32(p[8:], math.Float32bits(x.At.X))
-	binary.LittleEndian.PutUint32(p[12:], math.Float32bits(x.At.Y))
-	binary.LittleEndian.PutUint32(p[16:], x.At.Tag)
-	clear(p[20:24])
-	binary.LittleEndian.PutUint64(p[24:], x.N[0])
-	binary.LittleEndian.PutUint64(p[32:], x.N[1])
-	return out, nil
-}
-
-// MarshalBinary returns the value's message, in memory of exactly its size.
-func (x *Flags) MarshalBinary() ([]byte, error) {
-	b, err := x.AppendBinary(make([]byte, 0, x.BinarySize()))
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
-// FlagsBinarySize is the size of every Flags's message in bytes.
-const FlagsBinarySize = 40
-
-// BinarySize returns the size of the value's message in bytes.
-func (x *Flags) BinarySize() int {
-	return FlagsBinarySize
-}
-
-func (x *Flags) getBARE(p *[40]byte) bool {
-	if p[0] > 1 {
-		return false
-	}
-	x.On = p[0] != 0
-	x.Level = binary.LittleEndian.Uint16(p[1:])
-	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
-		return false
-	}
-	x.Color = Grade(binary.LittleEndian.Uint16(p[3:]))
-	for i1 := range x.Marks {
-		p2 := (*[1]byte)(p[5+i1*1:])
-		if p2[0] > 1 {
-			return false
-		}
-		x.Marks[i1] = p2[0] != 0
-	}
-	x.At.X = math.Float32frombits(binary.LittleEndian.Uint32(p[8:]))
-	x.At.Y = math.Float32frombits(binary.LittleEndian.Uint32(p[12:]))
-	x.At.Tag = binary.LittleEndian.Uint32(p[16:])
-	x.N[0] = binary.LittleEndian.Uint64(p[24:])
-	x.N[1] = binary.LittleEndian.Uint64(p[32:])
-	return true
-}
-
-// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
-// pointers point to get memory of their own. An error is a *wire.Error, and the
-// value is then partly decoded.
-func (x *Flags) UnmarshalBinary(b []byte) error {
-	if len(b) != 40 {
-		return bareFlags.Explain(b, wire.Options{}, true)
-	}
-	p := (*[40]byte)(b)
-	if p[0] > 1 {
-		return bareFlags.Explain(b, wire.Options{}, true)
-	}
-	x.On = p[0] != 0
-	x.Level = binary.LittleEndian.Uint16(p[1:])
-	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
-		return bareFlags.Explain(b, wire.Options{}, true)
-	}
-	x.Color = Grade(binary.LittleEndian.Uint16(p[3:]))
-	for i1 := range x.Marks {
-		p2 := (*[1]byte)(p[5+i1*1:])
-		if p2[0] > 1 {
-			return bareFlags.Explain(b, wire.Options{}, true)
-		}
-		x.Marks[i1] = p2[0] != 0
-	}
-	x.At.X = math.Float32frombits(binary.LittleEndian.Uint32(p[8:]))
-	x.At.Y = math.Float32frombits(binary.LittleEndian.Uint32(p[12:]))
-	x.At.Tag = binary.LittleEndian.Uint32(p[16:])
-	x.N[0] = binary.LittleEndian.Uint64(p[24:])
-	x.N[1] = binary.LittleEndian.Uint64(p[32:])
-	return nil
-}
-
-// DecodeBinary decodes the message at the front of b and returns its size in bytes.
-// The options say whose memory the value uses.
-func (x *Flags) DecodeBinary(b []byte, o wire.Options) (int, error) {
-	d := wire.Begin(b, o)
-	if len(d.Buf) < 40 {
-		return 0, bareFlags.Explain(b, o, false)
-	}
-	p := (*[40]byte)(d.Buf)
-	if p[0] > 1 {
-		return 0, bareFlags.Explain(b, o, false)
-	}
-	x.On = p[0] != 0
-	x.Level = binary.LittleEndian.Uint16(p[1:])
-	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
-		return 0, bareFlags.Explain(b, o, false)
-	}
-	x.Color = Grade(binary.LittleEndian.Uint16(p[3:]))
-	for i1 := range x.Marks {
-		p2 := (*[1]byte)(p[5+i1*1:])
-		if p2[0] > 1 {
-			return 0, bareFlags.Explain(b, o, false)
-		}
-		x.Marks[i1] = p2[0] != 0
-	}
-	x.At.X = math.Float32frombits(binary.LittleEndian.Uint32(p[8:]))
-	x.At.Y = math.Float32frombits(binary.LittleEndian.Uint32(p[12:]))
-	x.At.Tag = binary.LittleEndian.Uint32(p[16:])
-	x.N[0] = binary.LittleEndian.Uint64(p[24:])
-	x.N[1] = binary.LittleEndian.Uint64(p[32:])
-	return 40, nil
-}
-
-// DecodeStream reads a message without a length before it, and no byte more. At the
-// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
-func (x *Flags) DecodeStream(r *wire.Reader) error {
-	b, err := r.Next(&bareFlags)
-	if err != nil {
-		return err
-	}
-	return x.UnmarshalBinary(b)
-}
-
-var bareFlags = wire.Type{
-	Name: "Flags",
-	Text: "struct{on:bool level:u16 color:$0 marks:list<bool>[3] at:$1 n:list<u64>[2]}",
-	Refs: []*wire.Type{&bareGrade, &barePoint},
-}
-
-// FlagsView reads and writes a Flags in place, over its 40 bytes, which must
-// stay where they are. Getters do not validate: Validate does. The zero value
-// is a view of nothing; its accessors panic.
-type FlagsView struct{ p *[40]byte }
-
-// FlagsViewOf returns a view of the first 40 bytes of b. It checks their number,
-// not their values.
-func FlagsViewOf(b []byte) (v FlagsView, err error) {
-	if len(b) < 40 {
-		return v, bareFlags.Explain(b, wire.Options{}, true)
-	}
-	return FlagsView{(*[40]byte)(b)}, nil
-}
-
-// Bytes returns the view's bytes, which are a message.
-func (v FlagsView) Bytes() []byte {
-	return v.p[:]
-}
-
-// Validate checks that the bytes are a Flags, as UnmarshalBinary does, with the same errors.
-func (v FlagsView) Validate() error {
-	if !validFlags((*[40]byte)(v.p[:])) {
-		return bareFlags.Explain(v.p[:], wire.Options{}, true)
-	}
-	return nil
-}
-
-// Load decodes the bytes into x.
-func (v FlagsView) Load(x *Flags) error {
-	return x.UnmarshalBinary(v.p[:])
-}
-
-// Store encodes x over the bytes. After an error they are partly written.
-func (v FlagsView) Store(x *Flags) error {
-	_, err := x.AppendBinary(v.p[:][:0])
-	return err
-}
-
-// On reads on.
-func (v FlagsView) On() bool {
-	return v.p[0] != 0
-}
-
-// SetOn writes on.
-func (v FlagsView) SetOn(x bool) {
-	v.p[0] = wire.BoolByte(x)
-}
-
-// Level reads level.
-func (v FlagsView) Level() uint16 {
-	return binary.LittleEndian.Uint16(v.p[1:])
-}
-
-// SetLevel writes level.
-func (v FlagsView) SetLevel(x uint16) {
-	binary.LittleEndian.PutUint16(v.p[1:], x)
-}
-
-// Color reads color.
-func (v FlagsView) Color() Grade {
-	return Grade(binary.LittleEndian.Uint16(v.p[3:]))
-}
-
-// SetColor writes color.
-func (v FlagsView) SetColor(x Grade) {
-	binary.LittleEndian.PutUint16(v.p[3:], uint16(x))
-}
-
-// Marks reads the element of marks with index i. It panics as an array does if
-// there is none.
-func (v FlagsView) Marks(i int) bool {
-	return v.p[5:8:8][i] != 0
-}
-
-// SetMarks writes the element with index i.
-func (v FlagsView) SetMarks(i int, x bool) {
-	v.p[5:8:8][i] = wire.BoolByte(x)
-}
-
-// MarksLen is 3.
-func (v FlagsView) MarksLen() int {
-	return 3
-}
-
-// MarksAll iterates over the elements of marks with their indices.
-func (v FlagsView) MarksAll() iter.Seq2[int, bool] {
-	q := v.p[5:8:8]
-	return func(yield func(int, bool) bool) {
-		for i := range 3 {
-			if !yield(i, q[i] != 0) {
-				return
-			}
-		}
-	}
-}
-
-// At reads at.
-func (v FlagsView) At() PointView {
-	return PointView{(*[16]byte)(v.p[8:24:24])}
-}
-
-// N reads the element of n with index i. It panics as an array does if
-// there is none.
-func (v FlagsView) N(i int) uint64 {
-	return binary.LittleEndian.Uint64(v.p[24:40:40][i*8 : i*8+8])
-}
-
-// SetN writes the element with index i.
-func (v FlagsView) SetN(i int, x uint64) {
-	binary.LittleEndian.PutUint64(v.p[24:40:40][i*8:i*8+8], x)
-}
-
-// NLen is 2.
-func (v FlagsView) NLen() int {
-	return 2
-}
-
-// NAll iterates over the elements of n with their indices.
-func (v FlagsView) NAll() iter.Seq2[int, uint64] {
-	q := v.p[24:40:40]
-	return func(yield func(int, uint64) bool) {
-		for i := range 2 {
-			if !yield(i, binary.LittleEndian.Uint64(q[i*8:i*8+8])) {
-				return
-			}
-		}
-	}
-}
-
-// NSlice returns n as a slice over the same memory, or an error
-// (wire.ErrAlign, wire.ErrBigEndian) where that cannot be.
-func (v FlagsView) NSlice() ([]uint64, error) {
-	return wire.SliceOver[uint64](v.p[24:40:40])
-}
-
-func validFlags(p *[40]byte) bool {
-	if p[0] > 1 {
-		return false
-	}
-	if !Grade(binary.LittleEndian.Uint16(p[3:])).IsValid() {
-		return false
-	}
-	for i1 := range 3 {
-		if p[5+i1] > 1 {
-			return false
-		}
-	}
-	return true
-}
-
-// A union whose members are all of one size.
-type Shape struct {
-	// Value is one of *ShapeU32, *ShapeF32 or *ShapeData4. Nil does not encode.
-	Value ShapeMember
-}
-
-// ShapeMember is what a Shape can hold:
-// *ShapeU32, *ShapeF32 or *ShapeData4.
-type ShapeMember interface {
-	isShapeMember()
-}
-
-// ShapeU32 is the member u32 of Shape.
-type ShapeU32 struct {
-	Value uint32
-}
-
-func (*ShapeU32) isShapeMember() {}
-
-// ShapeF32 is the member f32 of Shape.
-type ShapeF32 struct {
-	Value float32
-}
-
-func (*ShapeF32) isShapeMember() {}
-
-// ShapeData4 is the member data[4] of Shape.
-type ShapeData4 struct {
-	Value [4]byte
-}
-
-func (*ShapeData4) isShapeMember() {}
-
-// ShapeKind says which member a Shape has: the tag on the wire.
-type ShapeKind uint64
-
-const (
-	ShapeKindU32   ShapeKind = 0
-	ShapeKindF32   ShapeKind = 1
-	ShapeKindData4 ShapeKind = 2
-)
-
-// String returns the member's name, or ShapeKind(n) where there is none.
-func (x ShapeKind) String() string {
-	switch x {
-	case ShapeKindU32:
-		return "U32"
-	case ShapeKindF32:
-		return "F32"
-	case ShapeKindData4:
-		return "Data4"
-	}
-	return "ShapeKind(" + strconv.FormatUint(uint64(x), 10) + ")"
-}
-
-// Kind returns which member the union holds, and whether it holds one.
-func (x *Shape) Kind() (kind ShapeKind, ok bool) {
-	switch x.Value.(type) {
-	case *ShapeU32:
-		return ShapeKindU32, true
-	case *ShapeF32:
-		return ShapeKindF32, true
-	case *ShapeData4:
-		return ShapeKindData4, true
-	}
-	return 0, false
-}
-
-// Equal reports whether x and y are the same on the wire.
-func (x *Shape) Equal(y *Shape) bool {
-	if x == nil || y == nil {
-		return x == y
-	}
-	switch a := x.Value.(type) {
-	case nil:
-		return y.Value == nil
-	case *ShapeU32:
-		b, ok := y.Value.(*ShapeU32)
-		if !ok || a == nil || b == nil {
-			return ok && a == b
-		}
-		if a.Value != b.Value {
-			return false
-		}
-		return true
-	case *ShapeF32:
-		b, ok := y.Value.(*ShapeF32)
-		if !ok || a == nil || b == nil {
-			return ok && a == b
-		}
-		if math.Float32bits(a.Value) != math.Float32bits(b.Value) {
-			return false
-		}
-		return true
-	case *ShapeData4:
-		b, ok := y.Value.(*ShapeData4)
-		if !ok || a == nil || b == nil {
-			return ok && a == b
-		}
-		if a.Value != b.Value {
-			return false
-		}
-		return true
-	}
-	return false
-}
-
-// Clone returns a copy that shares no memory with x.
-func (x *Shape) Clone() *Shape {
-	if x == nil {
-		return nil
-	}
-	y := new(Shape)
-	*y = *x
-	y.unshareBARE()
-	return y
-}
-
-func (x *Shape) unshareBARE() {
-	switch a := x.Value.(type) {
-	case *ShapeU32:
-		if a != nil {
-			w := *a
-			x.Value = &w
-		}
-	case *ShapeF32:
-		if a != nil {
-			w := *a
-			x.Value = &w
-		}
-	case *ShapeData4:
-		if a != nil {
-			w := *a
-			x.Value = &w
-		}
-	}
-}
-
-func (x *Shape) appendBARE(b []byte) ([]byte, *wire.Error) {
-	switch m := x.Value.(type) {
-	case *ShapeU32:
-		if m == nil {
-			return b, wire.NilUnion()
-		}
-		b = append(b, 0)
-		o1 := len(b)
-		b = wire.Extend(b, 4)
-		p2 := (*[4]byte)(b[o1:])
-		binary.LittleEndian.PutUint32(p2[0:], m.Value)
-	case *ShapeF32:
-		if m == nil {
-			return b, wire.NilUnion()
-		}
-		b = append(b, 1)
-		o3 := len(b)
-		b = wire.Extend(b, 4)
-		p4 := (*[4]byte)(b[o3:])
-		binary.LittleEndian.PutUint32(p4[0:], math.Float32bits(m.Value))
-	case *ShapeData4:
-		if m == nil {
-			return b, wire.NilUnion()
-		}
-		b = append(b, 2)
-		b = append(b, m.Value[:]...)
-	case nil:
-		return b, wire.NilUnion()
-	default:
-		return b, wire.Foreign()
-	}
-	return b, nil
-}
-
-// AppendBinary appends the value's message to b. Where the value has no message,
-// it returns b as it was and a *wire.Error that names the field.
-func (x *Shape) AppendBinary(b []byte) ([]byte, error) {
-	out, err := x.appendBARE(b)
-	if err != nil {
-		return b, err.In("Shape")
-	}
-	return out, nil
-}
-
-// MarshalBinary returns the value's message, in memory of exactly its size.
-func (x *Shape) MarshalBinary() ([]byte, error) {
-	b, err := x.AppendBinary(make([]byte, 0, x.BinarySize()))
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
-}
-
-// ShapeBinarySize is the size of every Shape's message in bytes.
-const ShapeBinarySize = 5
-
-// BinarySize returns the size of the value's message in bytes.
-func (x *Shape) BinarySize() int {
-	return ShapeBinarySize
-}
-
-func (x *Shape) decodeBARE(d *wire.Decoder, p int) int {
-	b := d.Buf
-	var u uint64
-	if len(b)-p < 1 {
-		return -1
-	}
-	u = uint64(b[p])
-	if p++; u >= 0x80 {
-		if u, p = wire.Uint(b, p-1); p < 0 {
-			return -1
-		}
-	}
-	switch u {
-	case 0:
-		if len(b)-p < 4 {
-			return -1
-		}
-		m, _ := x.Value.(*ShapeU32)
-		m = wire.New(d, m)
-		p1 := (*[4]byte)(b[p:])
-		m.Value = binary.LittleEndian.Uint32(p1[0:])
-		p += 4
-		x.Value = m
-	case 1:
-		if len(b)-p < 4 {
-			return -1
-		}
-		m, _ := x.Value.(*ShapeF32)
-		m = wire.New(d, m)
-		p2 := (*[4]byte)(b[p:])
-		m.Value = math.Float32frombits(binary.LittleEndian.Uint32(p2[0:]))
-		p += 4
-		x.Value = m
-	case 2:
-		if len(b)-p < 4 {
-			return -1
-		}
-		m, _ := x.Value.(*ShapeData4)
-		m = wire.New(d, m)
-		p3 := (*[4]byte)(b[p:])
-		m.Value = *(*[4]byte)(p3[0:])
-		p += 4
-		x.Value = m
-	default:
-		return -1
-	}
-	return p
-}
-
-// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
-// pointers point to get memory of their own. An error is a *wire.Error, and the
-// value is then partly decoded.
-func (x *Shape) UnmarshalBinary(b []byte) error {
-	d := wire.Begin(b, wire.Options{})
-	if x.decodeBARE(&d, 0) != len(b) {
-		return bareShape.Explain(b, wire.Options{}, true)
-	}
-	return nil
-}
-
-// DecodeBinary decodes the message at the front of b and returns its size in bytes.
-// The options say whose memory the value uses.
-func (x *Shape) DecodeBinary(b []byte, o wire.Options) (int, error) {
-	d := wire.Begin(b, o)
-	n := x.decodeBARE(&d, 0)
-	if n < 0 {
-		return 0, bareShape.Explain(b, o, false)
-	}
-	return n, nil
-}
-
-// DecodeStream reads a message without a length before it, and no byte more. At the
-// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
-func (x *Shape) DecodeStream(r *wire.Reader) error {
-	b, err := r.Next(&bareShape)
-	if err != nil {
-		return err
-	}
-	return x.UnmarshalBinary(b)
-}
-
-var bareShape = wire.Type{
-	Name: "Shape",
-	Text: "union{0=u32|1=f32|2=data[4]}",
-}
-
-// ShapeView reads and writes a Shape in place, over its 5 bytes, which must
-// stay where they are. Getters do not validate: Validate does. The zero value
-// is a view of nothing; its accessors panic.
-type ShapeView struct{ p *[5]byte }
-
-// ShapeViewOf returns a view of the first 5 bytes of b. It checks their number,
-// not their values.
-func ShapeViewOf(b []byte) (v ShapeView, err error) {
-	if len(b) < 5 {
-		return v, bareShape.Explain(b, wire.Options{}, true)
-	}
-	return ShapeView{(*[5]byte)(b)}, nil
-}
-
-// Bytes returns the view's bytes, which are a message.
-func (v ShapeView) Bytes() []byte {
-	return v.p[:]
-}
-
-// Validate checks that the bytes are a Shape, as UnmarshalBinary does, with the same errors.
-func (v ShapeView) Validate() error {
-	if !validShape((*[5]byte)(v.p[:])) {
-		return bareShape.Explain(v.p[:], wire.Options{}, true)
-	}
-	return nil
-}
-
-// Load decodes the bytes into x.
-func (v ShapeView) Load(x *Shape) error {
-	return x.UnmarshalBinary(v.p[:])
-}
-
-// Store encodes x over the bytes. After an error they are partly written.
-func (v ShapeView) Store(x *Shape) error {
-	_, err := x.AppendBinary(v.p[:][:0])
-	return err
-}
-
-// Kind returns which member it is.
-func (v ShapeView) Kind() ShapeKind {
-	return ShapeKind(v.p[0])
-}
-
-// AsU32 returns the value if it is u32, and whether it is.
-func (v ShapeView) AsU32() (value uint32, ok bool) {
-	if v.p[0] == 0 {
-		return binary.LittleEndian.Uint32(v.p[1:]), true
-	}
-	return value, false
-}
-
-// SetU32 makes it u32 with a value.
-func (v ShapeView) SetU32(x uint32) {
-	v.p[0] = 0
-	binary.LittleEndian.PutUint32(v.p[1:], x)
-}
-
-// AsF32 returns the value if it is f32, and whether it is.
-func (v ShapeView) AsF32() (value float32, ok bool) {
-	if v.p[0] == 1 {
-		return math.Float32frombits(binary.LittleEndian.Uint32(v.p[1:])), true
-	}
-	return value, false
-}
-
-// SetF32 makes it f32 with a value.
-func (v ShapeView) SetF32(x float32) {
-	v.p[0] = 1
-	binary.LittleEndian.PutUint32(v.p[1:], math.Float32bits(x))
-}
-
-// AsData4 returns the value if it is data[4], and whether it is.
-func (v ShapeView) AsData4() (value *[4]byte, ok bool) {
-	if v.p[0] == 2 {
-		return (*[4]byte)(v.p[1:5:5]), true
-	}
-	return value, false
-}
-
-// SetData4 makes it data[4] with a value.
-func (v ShapeView) SetData4(x [4]byte) {
-	v.p[0] = 2
-	*(*[4]byte)(v.p[1:5]) = x
-}
-
-func validShape(p *[5]byte) bool {
-	switch p[0] {
-	case 0:
-	case 1:
-	case 2:
-	default:
-		return false
-	}
-	return true
-}
-
 // At most 12 bytes of text.
 type Label string
 
@@ -9036,7 +9202,7 @@ func (x Label) BinarySize() int {
 func (x *Label) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareLabel.Explain(b, wire.Options{}, true)
+		return bareLabel.Refuse(b)
 	}
 	return nil
 }
@@ -9350,7 +9516,7 @@ func (x *Bounded) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Bounded) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareBounded.Explain(b, wire.Options{}, true)
+		return bareBounded.Refuse(b)
 	}
 	return nil
 }
@@ -9673,7 +9839,7 @@ func (x *Cash) getBARE(p *[8]byte) {
 // value is then partly decoded.
 func (x *Cash) UnmarshalBinary(b []byte) error {
 	if len(b) != 8 {
-		return bareCash.Explain(b, wire.Options{}, true)
+		return bareCash.Refuse(b)
 	}
 	p := (*[8]byte)(b)
 	x.Cents = binary.LittleEndian.Uint64(p[0:])
@@ -9716,7 +9882,7 @@ type CashView struct{ p *[8]byte }
 // not their values.
 func CashViewOf(b []byte) (v CashView, err error) {
 	if len(b) < 8 {
-		return v, bareCash.Explain(b, wire.Options{}, true)
+		return v, bareCash.Refuse(b)
 	}
 	return CashView{(*[8]byte)(b)}, nil
 }
@@ -9753,10 +9919,7 @@ func (v CashView) SetCents(x uint64) {
 }
 
 // Cash's memory is its message.
-var (
-	_ [0]struct{} = [unsafe.Sizeof(*(*Cash)(nil)) - 8]struct{}{}
-	_ [0]struct{} = [unsafe.Offsetof((*Cash)(nil).Cents) - 0]struct{}{}
-)
+var _ [0]struct{} = [unsafe.Sizeof(*(*Cash)(nil)) - 8]struct{}{}
 
 // CashOver returns the first 8 bytes of b as a Cash, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
@@ -9881,7 +10044,7 @@ func (x *Card) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Card) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareCard.Explain(b, wire.Options{}, true)
+		return bareCard.Refuse(b)
 	}
 	return nil
 }
@@ -10194,7 +10357,7 @@ func (x *Order) decodeBARE(d *wire.Decoder, p int) int {
 func (x *Order) UnmarshalBinary(b []byte) error {
 	d := wire.Begin(b, wire.Options{})
 	if x.decodeBARE(&d, 0) != len(b) {
-		return bareOrder.Explain(b, wire.Options{}, true)
+		return bareOrder.Refuse(b)
 	}
 	return nil
 }
@@ -10663,7 +10826,7 @@ type OrderPay struct {
 	Value OrderPayMember
 }
 
-// OrderPayMember is what a OrderPay can hold:
+// OrderPayMember is what the union OrderPay can hold:
 // *Cash or *Card.
 type OrderPayMember interface {
 	isOrderPayMember()

@@ -110,7 +110,8 @@ func aLists() *Lists {
 		Uints: []uint64{0, 127, 128, math.MaxUint64}, Ints: []int64{0, -1, math.MinInt64}, Bools: []bool{true, false}, Texts: []string{"a", "ñ"},
 		Blobs: [][]byte{{}, {1, 2}}, Hashes: [][3]byte{{1}, {2, 3}}, Colors: []Color{ColorRed, ColorBlue}, Opts: []wire.Optional[uint64]{{}, some(uint64(9))},
 		Nested: [][][]uint16{{}, {{}, {1, 2}}}, Maps: []map[uint8]string{{}, {1: "x", 2: "y"}}, Structs: []ListsStructsItem{{"k", 1}},
-		Choice: []ListsChoiceItem{{&ListsChoiceItemU8{1}}, {&ListsChoiceItemStr{"s"}}}, Points: []Point{{X: 1}, {Tag: 2}}}
+		Choice: []ListsChoiceItem{{&ListsChoiceItemU8{1}}, {&ListsChoiceItemStr{"s"}}}, Points: []Point{{X: 1}, {Tag: 2}},
+		Flags: []Flags{{}, {On: true, Color: GradeFail, N: [2]uint64{1, 2}}}, Shapes: []Shape{{&ShapeU32{1}}, {&ShapeData4{[4]byte{1}}}}}
 }
 
 func aMaps() *Maps {
@@ -159,6 +160,7 @@ func seed(f *testing.F) {
 func dense(f *testing.F) {
 	const n = 3000
 	maps, nested := make([]map[uint8]string, n), make([][][]uint16, n)
+	fixed := slices.Repeat([]Shape{{&ShapeData4{}}}, n)
 	choice, inner := make([]ListsChoiceItem, n), make([]Inner, n)
 	text, blob, hash, members := map[string][]byte{}, map[string]string{}, map[[4]byte]Point{}, map[string]Inner{}
 	prices, table := map[string]float32{}, Table{}
@@ -174,9 +176,9 @@ func dense(f *testing.F) {
 	for _, m := range []runner.Message{
 		&Lists{Maps: maps}, &Lists{Nested: nested}, &Lists{Choice: choice}, &Lists{Structs: make([]ListsStructsItem, n)},
 		&Lists{Texts: make([]string, n)}, &Lists{Blobs: make([][]byte, n)}, &Lists{Opts: make([]wire.Optional[uint64], n)},
-		&Lists{Uints: make([]uint64, n)}, ref(Names(make([]string, n))), ref(table), &Prims{Blob: make([]byte, n)},
+		&Lists{Uints: make([]uint64, n)}, &Lists{Flags: make([]Flags, n)}, &Lists{Shapes: fixed}, ref(Names(make([]string, n))), ref(table), &Prims{Blob: make([]byte, n)},
 		&Maps{Text: text}, &Maps{Blob: blob}, &Maps{Hash: hash}, &Any{&AnyMapStrInner{members}}, &Any{&AnyListInner{inner}},
-		&Order{Prices: prices, Lines: make([]OrderLinesItem, n), Pay: OrderPay{&Cash{}}},
+		&Order{Prices: prices, Pay: OrderPay{&Cash{}}}, &Order{Lines: make([]OrderLinesItem, n), Pay: OrderPay{&Cash{}}},
 	} {
 		i := slices.Index(shapes, shapeOf(m))
 		b := append([]byte{byte(i)}, encoded(f, m)...)
