@@ -30,7 +30,10 @@ var ErrIndexSize = errors.New("wire: the message is 4 GiB or longer, more than a
 // element), and up to 8 bytes for each byte of an unsorted map while its keys
 // are compared. A list of structs takes one slot for each element and one for each
 // field of variable size that has another behind it; a list of numbers takes
-// none. The zero value is ready for use.
+// none.
+//
+// The zero value is ready for use: new(Index). A nil *Index is not; the functions
+// named …ViewOf panic with it.
 type Index struct {
 	buf   []byte
 	slots []uint32
