@@ -37,7 +37,11 @@ func (a *app) packageName(s *schema.Schema, f generateFlags) (string, error) {
 			}
 			pkg = name
 		}
-		if other, ok := taken[dir]; ok && other != pkg {
+		switch other, ok := taken[dir]; {
+		case ok && other == pkg:
+			// Two schemas, whose names nobody has compared.
+			return "", fmt.Errorf("of the files for %s some have #@package(%s) and some not; write it in all of them", shownDir(dir), pkg)
+		case ok:
 			return "", fmt.Errorf("%s would hold two packages, %s and %s; generate each by itself with --out", shownDir(dir), other, pkg)
 		}
 		taken[dir] = pkg
