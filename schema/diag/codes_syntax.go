@@ -172,7 +172,7 @@ var _ = register(
 	},
 	Rule{
 		Code: TooManyTypes, Name: "too-many-types", Severity: Error,
-		Title: "there are more declarations than one run takes",
-		Why:   "A run takes at most 500000 declarations, so that what it needs of memory has a bound. Files with more are better compiled in several runs, each with its own package.",
+		Title: "there is more than one run takes",
+		Why:   "A run takes at most 500000 declarations, and 750000 fields, members and values, so that what it needs of memory has a bound. Files with more are better compiled in several runs, each with its own package.",
 	},
 )

@@ -60,3 +60,22 @@ func TestDeclarationsEnd(t *testing.T) {
 		t.Errorf("two files: %v", list)
 	}
 }
+
+// TestPartsEnd holds that too many fields are one error, wherever they stand.
+func TestPartsEnd(t *testing.T) {
+	fields := strings.Repeat("a: u8 ", maxParts/4)
+	text := "type A struct { " + fields + "}\ntype B list<struct { " + fields + "}>\ntype C optional<struct { " + fields + "}>\n" +
+		"type D enum { " + strings.Repeat("A ", maxParts/4) + "}\n"
+	most, errs := parse(t, text)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if d := tooMuch([]*ast.File{most}); d != nil {
+		t.Errorf("just enough: %v", d)
+	}
+	more, _ := parse(t, "type E union { u8 }\n")
+	d := tooMuch([]*ast.File{most, more})
+	if d == nil || d.Code != diag.TooManyTypes || d.Primary.Span.Text() != "E" {
+		t.Errorf("one more: %v", d)
+	}
+}

@@ -11,12 +11,7 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
-	"github.com/fidelityframework/barewire-gen/schema/parser"
 )
-
-// maxDecls is how many declarations one run takes: the memory of a run grows
-// with them, by some kilobytes each once Go code is made of them.
-const maxDecls = parser.MaxDecls
 
 // Options selects the rules.
 type Options struct {
@@ -28,17 +23,12 @@ type Options struct {
 //
 // The schema is never nil. Where the list has errors it is what could be
 // understood: types with a fault are Invalid, and no type contains itself. It
-// is empty where there are more than maxDecls declarations. The list ends
-// behind the error that is one too many.
+// is empty where the files have more than one run takes.
 func Files(files []*ast.File, opts Options) (*Schema, diag.List) {
 	r := &resolver{opts: opts, schema: &Schema{}}
-	total := 0
-	for _, f := range files {
-		if total += len(f.Decls); total > maxDecls {
-			last := f.Decls[len(f.Decls)-(total-maxDecls)]
-			r.report(diag.Errorf(diag.TooManyTypes, last.Name.Span, "the files together have more than %d declarations; this is the first that is too many", maxDecls))
-			return r.schema, r.diags
-		}
+	if d := tooMuch(files); d != nil {
+		r.report(d)
+		return r.schema, r.diags
 	}
 	for _, f := range files {
 		r.file(f)
