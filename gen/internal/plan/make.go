@@ -24,7 +24,7 @@ import (
 func Make(ns *resolve.Namespace, layouts *layout.Layouts, opts Options) (*Package, diag.List) {
 	m := &maker{
 		pkg:    &Package{NS: ns, Options: opts, layouts: layouts},
-		names:  scope{},
+		names:  newScope(),
 		paths:  map[string]bool{},
 		byDecl: map[*resolve.Decl]*Type{},
 		rename: map[string]bool{},

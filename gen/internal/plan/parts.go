@@ -8,10 +8,9 @@ import (
 
 // structure decides a struct's fields, their names, and how they lie.
 func (m *maker) structure(t *Type, v *Val, at place) {
-	names := scope{}
-	names.reserve(valueMethods...)
+	names := newScope(valueMethods)
 	if m.pkg.Options.GoBare {
-		names.reserve(goBareMethods...)
+		names.reserved = append(names.reserved, goBareMethods)
 	}
 	v.align, v.Comparable, v.Flat = 1, true, true
 	offset := int64(0)
@@ -106,7 +105,7 @@ func (m *maker) enum(t *Type, v *Val) {
 	v.Go, v.align = t.EnumGo, v.GoSize
 	v.CanFail, v.Comparable, v.Flat = true, true, true
 
-	own := scope{} // values clash with each other, but give way to the rest of the package
+	own := newScope() // values clash with each other, but give way to the rest of the package
 	for _, e := range v.Wire.Values {
 		me := owner{"value `" + e.Name + "`", e.At}
 		c := &Value{Schema: e.Name, Doc: e.Doc, At: e.At, N: e.Value}
@@ -134,7 +133,7 @@ func (m *maker) union(t *Type, v *Val, at place) {
 	v.Go, v.GoSize, v.align, v.CanFail = "struct", 16, 8, true
 	t.Sealed = m.derived(t.Go+"Member", owner{"generated code for `" + t.Schema + "`", t.At})
 	t.Marker = "is" + t.Sealed
-	words := scope{}
+	words := newScope()
 	direct := map[*Type]bool{}
 	for _, rm := range v.Wire.Members {
 		u := &Member{Tag: rm.Tag, Doc: rm.Doc, At: rm.At, Schema: SchemaWord(rm.Type)}

@@ -4,7 +4,25 @@ import "github.com/fidelityframework/barewire-gen/schema/source"
 
 // scope is the injective table of the names in one place: a package, a struct,
 // a view. A name belongs to the one that took it first.
-type scope map[string]owner
+type scope struct {
+	taken    map[string]owner
+	reserved []nameSet // what generated code has; shared by all scopes of a kind
+}
+
+// nameSet is names that generated code has.
+type nameSet map[string]bool
+
+func namesOf(names ...string) nameSet {
+	s := make(nameSet, len(names))
+	for _, n := range names {
+		s[n] = true
+	}
+	return s
+}
+
+func newScope(reserved ...nameSet) scope {
+	return scope{taken: map[string]owner{}, reserved: reserved}
+}
 
 // owner is who has a name.
 type owner struct {
@@ -14,8 +32,13 @@ type owner struct {
 
 // take gives the name to o. Where another has it already, it returns that one.
 func (s scope) take(name string, o owner) (other owner, taken bool) {
-	if other, taken = s[name]; !taken {
-		s[name] = o
+	for _, r := range s.reserved {
+		if r[name] {
+			return owner{what: "a method of generated code"}, true
+		}
+	}
+	if other, taken = s.taken[name]; !taken {
+		s.taken[name] = o
 	}
 	return other, taken
 }
@@ -30,11 +53,4 @@ func (s scope) free(name string, o owner) (got string, other owner, changed bool
 		_, taken = s.take(got, o)
 	}
 	return got, other, changed
-}
-
-// reserve gives names to generated code.
-func (s scope) reserve(names ...string) {
-	for _, n := range names {
-		s[n] = owner{what: "a method of generated code"}
-	}
 }

@@ -35,13 +35,10 @@ func (m *maker) accessors(t *Type, bases []base) {
 	if m.pkg.Options.NoViews {
 		return
 	}
-	names := make(scope, len(bases)+len(viewMethods)+len(wellKnown))
-	names.reserve(viewMethods...)
+	names := newScope(viewMethods, wellKnown, valueMethods)
 	if t.Kind == resolve.Union {
-		names.reserve("Kind")
+		names.reserved = append(names.reserved, unionViewMethods)
 	}
-	names.reserve(wellKnown...)
-	names.reserve(valueMethods...)
 	set := func(b base, p Pattern, name string) {
 		if t.views == nil {
 			t.views = viewNames{}
