@@ -56,7 +56,7 @@ func compile(files []*source.File, spec specFlag, o gen.Options) (*schema.Schema
 	if os.Getenv("GOGC") == "" {
 		// Nearly all that is allocated here is kept: collecting often would take a
 		// third of the time and free nothing.
-		defer debug.SetGCPercent(debug.SetGCPercent(400))
+		defer debug.SetGCPercent(debug.SetGCPercent(800))
 	}
 	s, found := schema.Compile(files, schema.Options{Spec: int(spec)})
 	if s == nil || found.HasErrors() {
