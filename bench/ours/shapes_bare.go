@@ -231,7 +231,7 @@ func (v FixedSmallView) Bytes() []byte {
 
 // Validate checks that the bytes are a FixedSmall, as UnmarshalBinary does, with the same errors.
 func (v FixedSmallView) Validate() error {
-	if !validFixedSmall(v.p) {
+	if v.p[39] > 1 {
 		return bareFixedSmall.Refuse(v.p[:])
 	}
 	return nil

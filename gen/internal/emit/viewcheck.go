@@ -165,13 +165,32 @@ func (s *shapes) valid(g *gocode.Code, t *plan.Type) {
 		case resolve.FixedList:
 			c.value(t.Under, at)
 		}
-		for _, f := range t.Fields {
-			n, _ := fixedSize(f.Val)
-			c.value(f.Val, at)
-			at = at.add(n)
-		}
+		c.fields(t, at)
 		b.P("return true")
 	})
+}
+
+// fields writes the checks of a struct's fields.
+func (c *checker) fields(t *plan.Type, at spot) {
+	for _, f := range t.Fields {
+		n, _ := fixedSize(f.Val)
+		c.value(f.Val, at)
+		at = at.add(n)
+	}
+}
+
+// fewChecks reports whether a struct has one or two fields to check, and those
+// of one comparison each.
+func (s *shapes) fewChecks(t *plan.Type) bool {
+	n := 0
+	for _, f := range t.Fields {
+		if s.checks(f.Val) {
+			if n++; f.Val.Kind != resolve.Bool && f.Val.Kind != resolve.Enum {
+				return false
+			}
+		}
+	}
+	return n <= 2
 }
 
 // union writes the body of a union's check.

@@ -75,13 +75,7 @@ func (e *viewer) whole(t *plan.Type, name, bytes string) {
 	}
 	e.g.Func(doc, fmt.Sprintf("(v %s) Validate() error", name), func(b *gocode.Body) {
 		if e.s.typeChecks(t) {
-			array, direct := strings.CutSuffix(bytes, "[:]")
-			if !direct {
-				array = fmt.Sprintf("(*[%d]byte)(%s)", t.Layout().Min, bytes)
-			}
-			b.Block("if !%s(%s)", validFunc(t), array)
-			b.P("return %s.Refuse(%s)", typeVar(t), bytes)
-			b.End()
+			e.refuse(b, t, bytes)
 		}
 		b.P("return nil")
 	})
@@ -92,6 +86,24 @@ func (e *viewer) whole(t *plan.Type, name, bytes string) {
 		b.P("_, err := x.AppendBinary(%s[:0])", bytes)
 		b.P("return err")
 	})
+}
+
+// refuse writes the check of Validate. A check or two stand in line, where a
+// call of the function that has them would be too much for Validate to be inlined.
+func (e *viewer) refuse(b *gocode.Body, t *plan.Type, bytes string) {
+	fail := fmt.Sprintf("return %s.Refuse(%s)", typeVar(t), bytes)
+	array, direct := strings.CutSuffix(bytes, "[:]")
+	if direct && t.Kind == resolve.Struct && e.s.fewChecks(t) {
+		c := &checker{shapes: e.s, b: b, fail: fail}
+		c.fields(t, spot{arr: array})
+		return
+	}
+	if !direct {
+		array = fmt.Sprintf("(*[%d]byte)(%s)", t.Layout().Min, bytes)
+	}
+	b.Block("if !%s(%s)", validFunc(t), array)
+	b.P("%s", fail)
+	b.End()
 }
 
 // fixedField writes the accessors of a field.
