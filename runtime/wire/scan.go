@@ -164,11 +164,12 @@ func (s *scan) room(at, p int, x, least uint64) *Error {
 	if mul(x, least) <= free {
 		return nil
 	}
+	what := count(x, "element") + " of at least " + count(least, "byte")
 	if s.from == nil && least == 1 && s.held == 0 {
 		// What a truncated str or data is, too.
-		kind = ErrShort
+		kind, what = ErrShort, "needs "+count(x, "byte")
 	}
-	return &Error{Kind: kind, Offset: at, Detail: strconv.FormatUint(x, 10) + " of at least " + count(least, "byte") + ", " + strconv.FormatUint(free, 10) + " left"}
+	return &Error{Kind: kind, Offset: at, Detail: what + ", " + strconv.FormatUint(free, 10) + " left"}
 }
 
 func (s *scan) enum(n *node, p int) (int, *Error) {

@@ -113,10 +113,10 @@ func TestExplain(t *testing.T) {
 		{"map<u8><bool>", "010107", "bare: T[0].value at byte 2: invalid bool: 7", ErrBool},
 		{"str@2", "03616263", "bare: T at byte 0: over #@max: 3, at most 2", ErrMax},
 		{"list<u8>@2", "03616263", "bare: T at byte 0: over #@max: 3, at most 2", ErrMax},
-		{"map<u8><u8>@0", "03616263", "bare: T at byte 0: length exceeds the input: 3 of at least 2 bytes, 3 left", ErrLength},
-		{"data", "0561", "bare: T at byte 0: input ends early: 5 of at least 1 byte, 1 left", ErrShort},
+		{"map<u8><u8>@0", "03616263", "bare: T at byte 0: length exceeds the input: 3 elements of at least 2 bytes, 3 left", ErrLength},
+		{"data", "0561", "bare: T at byte 0: input ends early: needs 5 bytes, 1 left", ErrShort},
 		{"list<u32>[3]", "0100000002000000", "bare: T[2] at byte 8: input ends early: needs 4 bytes, 0 left", ErrShort},
-		{"list<list<u8>>", "03" + "030000", "bare: T[0] at byte 1: length exceeds the input: 3 of at least 1 byte, 0 left", ErrLength},
+		{"list<list<u8>>", "03" + "030000", "bare: T[0] at byte 1: length exceeds the input: 3 elements of at least 1 byte, 0 left", ErrLength},
 		{"u16", "010203", "bare: T at byte 2: bytes left over after the message: 1 byte", ErrTrailing},
 	} {
 		typ := Type{Name: "T", Text: c.text}
