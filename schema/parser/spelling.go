@@ -120,7 +120,7 @@ func nearest(word string) string {
 		least = 1 // point is not int
 	}
 	for name := range builtins {
-		if d := distance(word, name); d < least+1 && len(name) > 2 {
+		if d := diag.Slips(word, name, least); d < least+1 && len(name) > 2 {
 			if d < least || best == "" || d == least && name < best {
 				best, least = name, d
 			}
@@ -128,33 +128,3 @@ func nearest(word string) string {
 	}
 	return best
 }
-
-// distance is how many letters must be changed, added, dropped or swapped with
-// their neighbour to make one word the other.
-func distance(a, b string) int {
-	if max(len(a), len(b)) > 20 || a == b {
-		return abs(len(a) - len(b))
-	}
-	var rows [3][22]int
-	before, last, row := &rows[0], &rows[1], &rows[2]
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last, row = last, row, before
-	}
-	return last[len(b)]
-}
-
-func abs(n int) int { return max(n, -n) }
