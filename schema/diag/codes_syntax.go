@@ -24,6 +24,8 @@ const (
 	BadEnumBase       Code = "BW1020" // enum X i8 {, type X enum u8 {
 	TooManyErrors     Code = "BW1021" // the compiler gave up
 	TooManyTypes      Code = "BW1022"
+
+	EqualsInDeclaration Code = "BW1023" // type Age = u8
 )
 
 var _ = register(
@@ -43,8 +45,8 @@ var _ = register(
 		Code: Unexpected, Name: "unexpected-token", Severity: Error,
 		Title: "something stands where it has no place",
 		Why:   "The parser says what could stand there instead.",
-		Wrong: "type Age = u8",
-		Right: "type Age u8",
+		Wrong: "type Light enum { RED: 1 }",
+		Right: "type Light enum { RED = 1 }",
 	},
 	Rule{
 		Code: Unclosed, Name: "unclosed-bracket", Severity: Error,
@@ -119,8 +121,8 @@ var _ = register(
 	Rule{
 		Code: NestedTooDeep, Name: "nested-too-deep", Severity: Error,
 		Title: "types are nested too deep",
-		Why:   "Types in types are read to a depth of 500. More is a mistake or an attack; programs that walk types must not run out of stack.",
-		Wrong: "type A optional<optional<…501 times…>>",
+		Why:   "Types in types are read to a depth of 128. More is a mistake or an attack; programs that walk types must not run out of stack.",
+		Wrong: "type A optional<optional<…129 times…>>",
 		Right: "type A optional<B>\ntype B u8",
 	},
 	Rule{
@@ -174,5 +176,12 @@ var _ = register(
 		Code: TooManyTypes, Name: "too-many-types", Severity: Error,
 		Title: "there is more than one run takes",
 		Why:   "A run takes at most 500000 declarations, and 750000 fields, members and values, so that what it needs of memory has a bound. Files with more are better compiled in several runs, each with its own package.",
+	},
+	Rule{
+		Code: EqualsInDeclaration, Name: "equals-in-declaration", Severity: Error,
+		Title: "a sign stands between a type's name and the type",
+		Why:   "A declaration is `type Name type`, with white space only. A `=` gives a value of an enum or a member of a union its number, and a `:` stands behind the name of a field.",
+		Wrong: "type Age = u8",
+		Right: "type Age u8",
 	},
 )

@@ -224,7 +224,7 @@ func (p *parser) equals(d *ast.Decl) {
 	case !spaced && p.tok.glued:
 		edit.New = " "
 	}
-	p.error(diag.Errorf(diag.Unexpected, at, "no `%s` stands between the name and the type", p.textOf(p.tok)).
+	p.error(diag.Errorf(diag.EqualsInDeclaration, at, "no `%s` stands between the name and the type", p.textOf(p.tok)).
 		Helpf("write `type %s …`", orName(d.Name.Name)).
 		Fix("remove it", edit))
 	p.next()

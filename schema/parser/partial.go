@@ -11,12 +11,13 @@ import (
 // what is around them was read as it was meant, or is marked as unreadable. Whoever
 // looks for more faults in such a tree is not misled.
 var harmless = map[diag.Code]bool{
-	diag.BadSeparator:      true,
-	diag.UnknownBuiltin:    true,
-	diag.LowerCaseTypeName: true,
-	diag.IntegerTooLarge:   true,
-	diag.ForeignComment:    true,
-	diag.BadAnnotation:     true,
+	diag.BadSeparator:        true,
+	diag.UnknownBuiltin:      true,
+	diag.LowerCaseTypeName:   true,
+	diag.IntegerTooLarge:     true,
+	diag.ForeignComment:      true,
+	diag.BadAnnotation:       true,
+	diag.EqualsInDeclaration: true,
 }
 
 // partial reports whether the tree may lack what the file says.

@@ -19,6 +19,10 @@ func TestPartial(t *testing.T) {
 		"type A data[99999999999999999999]":    false,
 		"#@align(-4)\ntype A u8 // eight bits": false,
 		"#@package(-4)\ntype A u8":             true,
+		"type A = u8":                          false,
+		"type A: struct { x: u8 }":             false,
+		"type A = u8 | u16":                    true,
+		"type A =":                             true,
 		"type A struct { x u8 }":               true,
 		"type A struct { x: int32 = 5 y: u8 }": true, // the = 5 is passed over
 		"type A struct {":                      true,
