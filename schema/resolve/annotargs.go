@@ -165,7 +165,7 @@ func (r *resolver) goName(a *ast.Annotation, on target) {
 		r.wrongArgs(a, a.Span, "`#@go` needs an argument")
 		return
 	}
-	name := ""
+	var name ast.Ident
 	for _, arg := range a.Args {
 		switch {
 		case arg.Key.Name == "type":
@@ -175,13 +175,10 @@ func (r *resolver) goName(a *ast.Annotation, on target) {
 			r.wrongArgs(a, arg.Span, "`#@go` takes `name=…`")
 		case len(arg.Args) > 0:
 			r.wrongArgs(a, arg.Args[0].Span, "`name` takes no argument")
-		case name != "":
+		case name.Name != "":
 			r.wrongArgs(a, arg.Span, "`name` stands here twice")
-		case !token.IsIdentifier(arg.Value.Name) || !token.IsExported(arg.Value.Name):
-			r.report(diag.Errorf(diag.BadGoName, arg.Value.Span, "`%s` is not an exported Go identifier", arg.Value.Name).
-				Helpf("it starts with a capital letter A to Z, and has letters, digits and _"))
 		default:
-			name = arg.Value.Name
+			name = arg.Value
 		}
 	}
 	switch {

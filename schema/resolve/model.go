@@ -70,8 +70,8 @@ type Decl struct {
 	File *File
 	Type *Type // never nil; Kind Invalid where it had an error
 
-	GoName    string // #@go(name=…), else empty
-	Align     uint64 // #@align, else 0
+	GoName    ast.Ident // #@go(name=…) as written, whether Go takes it or not; Name is empty where there is none
+	Align     uint64    // #@align, else 0
 	AlignAt   source.Span
 	Residency []Place
 	Fallback  bool // fallback=unified
@@ -148,7 +148,7 @@ type Field struct {
 	Doc  []string
 	Type *Type
 
-	GoName    string // #@go(name=…), else empty
+	GoName    ast.Ident // #@go(name=…) as written, whether Go takes it or not; Name is empty where there is none
 	Atomic    bool
 	AtomicAt  source.Span
 	Pad       bool
@@ -172,7 +172,7 @@ type Member struct {
 	Tag    uint64
 	At     source.Span
 	Doc    []string
-	GoName string
+	GoName ast.Ident
 }
 
 // EnumValue is one value of an enum.
@@ -181,5 +181,5 @@ type EnumValue struct {
 	Value  uint64
 	At     source.Span
 	Doc    []string
-	GoName string
+	GoName ast.Ident
 }

@@ -143,10 +143,10 @@ type List list<u8>
 `)
 	ns := s.Namespaces[0]
 	block, other := ns.Types["Block"], ns.Types["Other"].Type.Fields
-	got := fmt.Sprint(ns.Package, block.GoName, block.Align, block.Fallback, len(block.Residency), block.Residency[1].Node, block.Residency[0].Node,
+	got := fmt.Sprint(ns.Package, block.GoName.Name, block.Align, block.Fallback, len(block.Residency), block.Residency[1].Node, block.Residency[0].Node,
 		block.Rights[1].Name, block.Type.Fields[0].Atomic, block.Type.Fields[0].Cacheline, block.Type.Fields[1].Pad,
-		other[0].Ref.Decl.Name, other[0].Ref.Rights[0].Name, other[1].Type.Max, other[1].GoName,
-		other[2].Type.Members[0].GoName, other[3].Type.Values[0].GoName, ns.Types["List"].Type.Max)
+		other[0].Ref.Decl.Name, other[0].Ref.Rights[0].Name, other[1].Type.Max, other[1].GoName.Name,
+		other[2].Type.Members[0].GoName.Name, other[3].Type.Values[0].GoName.Name, ns.Types["List"].Type.Max)
 	if want := fmt.Sprint("kv", "Blk", 64, true, 2, 1, -1, "remote_read", true, 128, true, "Block", "remote_read", 5, "Word", "Num", "KindOne", 7); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/layout"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
@@ -117,19 +118,24 @@ func goFile(base string) string {
 }
 
 // given is the Go name that the user gave: with --rename by the schema's path,
-// or with #@go(name=…). It is empty where there is none.
-func (m *maker) given(annotated, schemaPath string, at source.Span) string {
-	name := annotated
+// or with #@go(name=…). It is empty where there is none. One that Go does not
+// take is reported, and stands for the name that the help suggests, so that it
+// hides no clash and makes none that would be gone with it.
+func (m *maker) given(annotated ast.Ident, schemaPath string, at source.Span) string {
+	name := annotated.Name
 	if n, ok := m.pkg.Options.Rename[schemaPath]; ok {
 		m.rename[schemaPath] = true
 		name = n
+	} else if name != "" {
+		at = annotated.Span
 	}
 	if name == "" || token.IsExported(name) && token.IsIdentifier(name) {
 		return name
 	}
+	better := Exported(name)
 	m.report(diag.Errorf(diag.BadGoName, at, "`%s` is not an exported Go identifier", name).
-		Helpf("begin with a capital letter and use letters, digits and _ only, as in `%s`", Exported(name)))
-	return ""
+		Helpf("begin with a capital letter and use letters, digits and _ only, as in `%s`", better))
+	return better
 }
 
 // UnknownRenames reports the renames that no namespace could use.

@@ -223,6 +223,18 @@ func TestClashes(t *testing.T) {
 		{"rename", "type T struct { user_id: u8 userId: u8 }", plan.Options{Rename: map[string]string{"T.userId": "Other", "T": "Thing"}}, nil},
 		{"rename to a bad name", "type T struct { a: u8 }", plan.Options{Rename: map[string]string{"T.a": "type"}}, []string{
 			"error t.bare:1:17 `type` is not an exported Go identifier [BW1302]"}},
+		{"a bad name and a clash", "type T struct {\n  #@go(name=type)\n  kind: u8\n  user_id: u8\n  userId: u8\n}", plan.Options{}, []string{
+			"error t.bare:2:13 `type` is not an exported Go identifier [BW1302]",
+			"error t.bare:5:3 field `userId` and field `user_id` both become `UserID` in Go [BW1301] also t.bare:4:3"}},
+		{"bad names everywhere", "#@go(name=a)\ntype A enum {\n  #@go(name=b)\n  B\n}\ntype C union {\n  #@go(name=d_e)\n  u8\n}", plan.Options{}, []string{
+			"error t.bare:1:11 `a` is not an exported Go identifier [BW1302]",
+			"error t.bare:3:13 `b` is not an exported Go identifier [BW1302]",
+			"error t.bare:7:13 `d_e` is not an exported Go identifier [BW1302]"}},
+		{"a bad name that was to end a clash", "type T struct {\n  user_id: u8\n  #@go(name=oldID)\n  userId: u8\n}", plan.Options{}, []string{
+			"error t.bare:3:13 `oldID` is not an exported Go identifier [BW1302]"}},
+		{"a bad name, mended as told, clashes", "type T struct {\n  old_id: u8\n  #@go(name=oldID)\n  userId: u8\n}", plan.Options{}, []string{
+			"error t.bare:3:13 `oldID` is not an exported Go identifier [BW1302]",
+			"error t.bare:4:3 field `userId` and field `old_id` both become `OldID` in Go [BW1301] also t.bare:2:3"}},
 		{"rename to a method", "type T struct { a: u8 }", plan.Options{Rename: map[string]string{"T.a": "Clone"}}, []string{
 			"error t.bare:1:17 `Clone` is the name of a method of the generated type [BW1302]"}},
 		{"rename onto another", "type T u8\ntype S u8", plan.Options{Rename: map[string]string{"S": "T"}}, []string{

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
@@ -92,7 +93,7 @@ func (m *maker) of(t *Type, wire *resolve.Type, at place) *Val {
 func (m *maker) lift(wire *resolve.Type, at place) *Val {
 	t := &Type{Schema: at.schema, Decl: at.in.Decl, At: wire.At, File: at.in.File, Kind: wire.Kind, Wire: wire}
 	me := owner{"the type of `" + at.schema + "`", wire.At}
-	if t.Go = m.given("", at.lift, wire.At); t.Go != "" {
+	if t.Go = m.given(ast.Ident{}, at.lift, wire.At); t.Go != "" {
 		if other, taken := m.names.take(t.Go, me); taken {
 			m.clash(me, other, t.Go)
 		}
