@@ -15,7 +15,8 @@ import (
 const scattered = `type A struct { a : u8 bcd : optional < list < str > [ 4 ] > e : map < u8 > < data [ 3 ] > f : struct { g : u8 } h : enum { X Y = 2 } }
 enum E u8 { A B = 4 } enum F { A }
 type U union { u8 | u16 = 4 | struct { a : u8 } } type V union { | u8 | u16 | }
-type O { a : string b : [ ] data < 4 > c : map [ u8 ] [ 3 ] u8 d : ( A | B = 3 ) e : [ ] { f : u8 } } type P ( | A | [ 3 ] A | )`
+type O { a : string b : [ ] data < 4 > c : map [ u8 ] [ 3 ] u8 d : ( A | B = 3 ) e : [ ] { f : u8 } } type P ( | A | [ 3 ] A | )
+type Q union { | } type R { a : ( | ) b : union { } c : { } d : enum { } } type S ( ) enum T u8 { }`
 
 var aToken = regexp.MustCompile(`[A-Za-z0-9]+|[^\sA-Za-z0-9]`)
 

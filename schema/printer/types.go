@@ -267,6 +267,9 @@ func (p *printer) body(open byte, closing int, oneLine bool, n int, item func(i 
 	for i := range n {
 		item(i, false)
 	}
+	if n == 0 { // a union without members may still hold a |
+		p.pipe(p.cur, closing, false)
+	}
 	p.endItems(closing)
 	p.first = false
 	p.indent--
