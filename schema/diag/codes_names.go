@@ -34,7 +34,7 @@ var _ = register(
 		Title: "a name in Go has a suffix, since its plain form is taken",
 		Why: "The generated types have methods (Equal, Clone, MarshalBinary, …), and views must not have methods that make them " +
 			"fit an interface by accident (String, Error, Len, …). A field or accessor that would have such a name gets the " +
-			"suffix Field. A name that is made from others (UserView, DepartmentSales) and meets a name of the schema gets " +
+			"suffix Field, and so does what is named after it (ErrorField, SetErrorField). A name that is made from others (UserView, DepartmentSales) and meets a name of the schema gets " +
 			"the suffix _. #@go(name=…) gives another name.",
 		Wrong: "type Line struct {\n  equal: bool\n}\n",
 		Right: "type Line struct {\n  #@go(name=Same)\n  equal: bool\n}\n",

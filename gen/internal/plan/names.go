@@ -106,14 +106,16 @@ func (t *Type) Name(p Pattern) string {
 }
 
 // View is the name of a method on the view of the struct that the field stands
-// in: f.View(plan.Set) is SetUserID.
+// in: f.View(plan.Set) is SetUserID. Where the getter has a suffix, so has what is
+// made from it: ErrorField, SetErrorField.
 func (f *Field) View(p Pattern) string { return f.Owner.views.method(f.Go, p) }
 
 // MemberView is the name of a method on the union's view, made from a member's
-// word.
-func (t *Type) MemberView(m *Member, p Pattern) string { return t.views.method(m.Word, p) }
+// word: AsCustomer, SetCustomer. Words differ, and no other method begins like
+// this, so such names meet nothing.
+func (t *Type) MemberView(m *Member, p Pattern) string { return p.expand(m.Word) }
 
-// viewNames are the method names on one view that differ from their patterns.
+// viewNames are the method names on a struct's view that differ from their patterns.
 type viewNames map[viewName]string
 
 type viewName struct {

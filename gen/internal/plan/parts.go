@@ -4,26 +4,22 @@ import (
 	"strconv"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
 
 // structure decides a struct's fields, their names, and how they lie.
 func (m *maker) structure(t *Type, v *Val, at place) {
-	names := newScope(valueMethods)
-	if m.pkg.Options.GoBare {
-		names.reserved = append(names.reserved, goBareMethods)
-	}
+	m.fields(t, v.Wire.Fields, at.schema)
 	v.align, v.Comparable, v.Flat = 1, true, true
 	offset := int64(0)
 	part := uint64(0)
-	for _, rf := range v.Wire.Fields {
-		f := &Field{Schema: rf.Name, Doc: rf.Doc, At: rf.At, Pad: rf.Pad, Offset: offset, Wire: rf, Owner: t}
-		f.Go = m.fieldName(f, names, at.schema)
+	for _, f := range t.Fields {
+		f.Offset = offset
 		word := f.Go
 		if f.Pad {
 			word = Exported(f.Schema)
 		}
-		f.Val = m.val(rf.Type, at.step(word, "."+rf.Name))
-		t.Fields = append(t.Fields, f)
+		f.Val = m.val(f.Wire.Type, at.step(word, "."+f.Schema))
 
 		v.align = max(v.align, f.Val.align)
 		v.GoSize = add(roundUp(v.GoSize, f.Val.align), f.Val.GoSize)
@@ -43,33 +39,45 @@ func (m *maker) structure(t *Type, v *Val, at place) {
 	m.fieldViews(t)
 }
 
-// fieldName gives a field its Go name. A method that has the name already
-// makes it a …Field; another field that has it is an error.
-func (m *maker) fieldName(f *Field, names scope, in string) string {
-	if f.Pad {
-		return "_"
+// fields gives a struct its fields, and them their Go names. A method that has
+// the name already makes it a …Field, once all others have their names; another
+// field that has it is an error. In is what the schema's user calls the struct.
+func (m *maker) fields(t *Type, wire []*resolve.Field, in string) {
+	names := newScope(valueMethods)
+	if m.pkg.Options.GoBare {
+		names.reserved = append(names.reserved, goBareMethods)
 	}
-	me := owner{"field `" + f.Schema + "`", f.At}
-	name := m.given(f.Wire.GoName, in+"."+f.Schema, f.At)
-	chosen := name != ""
-	if !chosen {
-		name = Exported(f.Schema)
+	var inTheWay []*Field
+	for _, rf := range wire {
+		f := &Field{Go: "_", Schema: rf.Name, Doc: rf.Doc, At: rf.At, Pad: rf.Pad, Wire: rf, Owner: t}
+		t.Fields = append(t.Fields, f)
+		if f.Pad {
+			continue
+		}
+		f.Go = m.given(rf.GoName, in+"."+f.Schema, f.At)
+		chosen := f.Go != ""
+		if !chosen {
+			f.Go = Exported(f.Schema)
+		}
+		other, taken := names.take(f.Go, f.owner())
+		switch {
+		case !taken:
+		case other.at.IsValid():
+			m.clash(f.owner(), other, f.Go)
+		case chosen:
+			m.report(diag.Errorf(diag.BadGoName, f.At, "`%s` is the name of a method of the generated type", f.Go))
+		default:
+			inTheWay = append(inTheWay, f)
+		}
 	}
-	other, taken := names.take(name, me)
-	switch {
-	case !taken:
-		return name
-	case other.at.IsValid():
-		m.clash(me, other, name)
-		return name
-	case chosen:
-		m.report(diag.Errorf(diag.BadGoName, f.At, "`%s` is the name of a method of the generated type", name))
-		return name
+	for _, f := range inTheWay {
+		got, _, _ := names.free(f.Go+"Field", f.owner())
+		m.changed(f.owner(), owner{what: aMethod}, f.Go, got)
+		f.Go = got
 	}
-	got, _, _ := names.free(name+"Field", me)
-	m.changed(me, other, name, got)
-	return got
 }
+
+func (f *Field) owner() owner { return owner{"field `" + f.Schema + "`", f.At} }
 
 // runs groups fields, see Run.
 func runs(fields []*Field) []Run {
@@ -164,5 +172,4 @@ func (m *maker) union(t *Type, v *Val, at place) {
 		u.Wrapper = true
 		u.Go = m.derived(t.Go+u.Word, me)
 	}
-	m.memberViews(t)
 }

@@ -202,6 +202,8 @@ func TestClashes(t *testing.T) {
 			"info t.bare:2:16 `ABC` is called `ABC_` in Go: `ABC` is taken by value `B_C` [BW1303] also t.bare:1:15"}},
 		{"field and method", `type T struct { equal: u8 }`, plan.Options{NoViews: true}, []string{
 			"info t.bare:1:17 `Equal` is called `EqualField` in Go: `Equal` is taken by a method of generated code [BW1303]"}},
+		{"field, field and method", `type T struct { equal: u8 equal_field: u8 }`, plan.Options{NoViews: true}, []string{
+			"info t.bare:1:17 `Equal` is called `EqualField_` in Go: `Equal` is taken by a method of generated code [BW1303]"}},
 		{"field, method and field", `type T struct { equal_field: u8 equal: u8 }`, plan.Options{NoViews: true}, []string{
 			"info t.bare:1:33 `Equal` is called `EqualField_` in Go: `Equal` is taken by a method of generated code [BW1303]"}},
 		{"go-bare's methods", `type T struct { encode: u8 }`, plan.Options{NoViews: true, GoBare: true}, []string{
@@ -211,6 +213,7 @@ func TestClashes(t *testing.T) {
 			"info t.bare:1:17 `String` is called `StringField` in Go: `String` is taken by a method of generated code [BW1303]"}},
 		{"accessor and accessor", `type T struct { x: list<u8> x_len: u8 }`, plan.Options{}, []string{
 			"info t.bare:1:17 `XLen` is called `XLen_` in Go: `XLen` is taken by field `x_len` [BW1303] also t.bare:1:29"}},
+		{"members have no accessor of that name", "type String u8\ntype Len u8\ntype U union { String | Len }", plan.Options{}, nil},
 		{"nothing to say", `type T struct { x: u8 x_len: u8 set_y: u8 }`, plan.Options{}, nil},
 		{"view and type", "type T struct { x: u8 }\ntype TView u8", plan.Options{}, []string{
 			"info t.bare:1:6 `TView` is called `TView_` in Go: `TView` is taken by type `TView` [BW1303] also t.bare:2:6"}},
@@ -258,6 +261,26 @@ func TestClashes(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
+	}
+}
+
+// TestAccessors holds that all accessors of a field are named alike.
+func TestAccessors(t *testing.T) {
+	p, _ := planOf(t, `type T struct { error: u8 len: list<u8>[4] equal: u8 bytes: u8 bytes_field: u8 set_error_field: u8 }`, plan.Options{})
+	var got []string
+	for _, f := range p.Types[0].Fields {
+		got = append(got, f.Go+": "+f.View(plan.Get)+" "+f.View(plan.Set)+" "+f.View(plan.All))
+	}
+	want := []string{
+		"Error: ErrorField SetErrorField_ ErrorFieldAll",
+		"Len: LenField SetLenField LenFieldAll",
+		"EqualField: EqualField SetEqualField EqualFieldAll",
+		"Bytes: BytesField_ SetBytesField_ BytesField_All",
+		"BytesField: BytesField SetBytesField BytesFieldAll",
+		"SetErrorField: SetErrorField SetSetErrorField SetErrorFieldAll",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

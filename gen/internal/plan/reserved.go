@@ -9,12 +9,8 @@ var valueMethods = namesOf(
 // goBareMethods come with --gobare.
 var goBareMethods = namesOf("Encode", "Decode", "Marshal", "Unmarshal")
 
-// viewMethods are the methods that views have themselves, unionViewMethods what
-// those of unions have besides.
-var (
-	viewMethods      = namesOf("Validate", "Bytes", "Load", "Store")
-	unionViewMethods = namesOf("Kind")
-)
+// viewMethods are the methods that views have themselves.
+var viewMethods = namesOf("Validate", "Bytes", "Load", "Store")
 
 // wellKnown are method names that mean something to the standard library or to
 // go vet. An accessor with such a name would make the view fit an interface by

@@ -30,11 +30,14 @@ type owner struct {
 	at   source.Span
 }
 
+// aMethod owns the names that generated code has.
+const aMethod = "a method of generated code"
+
 // take gives the name to o. Where another has it already, it returns that one.
 func (s scope) take(name string, o owner) (other owner, taken bool) {
 	for _, r := range s.reserved {
 		if r[name] {
-			return owner{what: "a method of generated code"}, true
+			return owner{what: aMethod}, true
 		}
 	}
 	if other, taken = s.taken[name]; !taken {

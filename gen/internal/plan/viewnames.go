@@ -2,75 +2,58 @@ package plan
 
 import "github.com/fidelityframework/barewire-gen/schema/resolve"
 
-// fieldViews settles the names of the accessors on a struct's view.
+// fieldViews settles the names of the accessors on a struct's view: getters
+// first, those that can have the field's own name before those that get the suffix
+// Field, since a method or a well-known name is in the way. What is derived is
+// called after the getter (SetErrorField), and gives way to other getters.
 func (m *maker) fieldViews(t *Type) {
-	bases := make([]base, 0, len(t.Fields))
-	for _, f := range t.Fields {
-		if !f.Pad {
-			bases = append(bases, base{f.Go, f.Val, owner{"field `" + f.Schema + "`", f.At}})
-		}
-	}
-	m.accessors(t, bases)
-}
-
-// memberViews settles those of a union's view, made from the members' words.
-func (m *maker) memberViews(t *Type) {
-	bases := make([]base, 0, len(t.Members))
-	for _, u := range t.Members {
-		bases = append(bases, base{u.Word, u.Val, owner{"member `" + u.Schema + "`", u.At}})
-	}
-	m.accessors(t, bases)
-}
-
-type base struct {
-	name string
-	val  *Val
-	owner
-}
-
-// accessors settles the method names of a view: getters first, which get the
-// suffix Field where a method or a well-known name is in the way, then what is
-// derived from them, which gives way to a getter.
-func (m *maker) accessors(t *Type, bases []base) {
 	if m.pkg.Options.NoViews {
 		return
 	}
 	names := newScope(viewMethods, wellKnown, valueMethods)
-	if t.Kind == resolve.Union {
-		names.reserved = append(names.reserved, unionViewMethods)
-	}
-	set := func(b base, p Pattern, name string) {
-		if t.views == nil {
-			t.views = viewNames{}
-		}
-		t.views[viewName{b.name, p}] = name
-	}
+	getters := make(map[*Field]string, len(t.Fields))
+	var inTheWay []*Field
 	affixed := false
-	for _, b := range bases {
-		for _, p := range viewPatterns {
-			affixed = affixed || p.fits(b.name)
-		}
-		other, taken := names.take(b.name, b.owner)
-		if !taken || other.at.IsValid() { // two fields of one name: reported already
+	for _, f := range t.Fields {
+		if f.Pad {
 			continue
 		}
-		got, _, _ := names.free(b.name+"Field", b.owner)
-		m.changed(owner{"the accessor of " + b.what, b.at}, other, b.name, got)
-		set(b, Get, got)
+		for _, p := range viewPatterns {
+			affixed = affixed || p.fits(f.Go)
+		}
+		getters[f] = f.Go
+		if other, taken := names.take(f.Go, f.owner()); taken && !other.at.IsValid() {
+			inTheWay = append(inTheWay, f) // else two fields of one name: reported already
+		}
 	}
-	if !affixed && len(t.views) == 0 {
+	if !affixed && len(inTheWay) == 0 {
 		return // nothing that is derived can meet anything
 	}
-	for _, b := range bases {
-		for _, p := range viewPatterns {
-			want := p.expand(b.name)
-			got, other, changed := names.free(want, b.owner)
-			if changed {
-				set(b, p, got)
-			}
-			if changed && p.concerns(b.val.Kind) {
-				m.changed(owner{"an accessor of " + b.what, b.at}, other, want, got)
-			}
+	t.views = viewNames{}
+	for _, f := range inTheWay {
+		got, _, _ := names.free(f.Go+"Field", f.owner())
+		getters[f] = got
+		m.changed(f.owner(), owner{what: aMethod}, f.Go, got)
+		t.views[viewName{f.Go, Get}] = got
+	}
+	for _, f := range t.Fields {
+		if !f.Pad {
+			m.derivedViews(t, f, getters[f], names)
+		}
+	}
+}
+
+// derivedViews settles the names of the accessors that are called after a
+// field's getter.
+func (m *maker) derivedViews(t *Type, f *Field, getter string, names scope) {
+	for _, p := range viewPatterns {
+		want := p.expand(getter)
+		got, other, changed := names.free(want, f.owner())
+		if got != p.expand(f.Go) {
+			t.views[viewName{f.Go, p}] = got
+		}
+		if changed && p.concerns(f.Val.Kind) {
+			m.changed(f.owner(), other, want, got)
 		}
 	}
 }
