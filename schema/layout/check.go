@@ -11,8 +11,10 @@ import (
 // checker checks what annotations ask of the layout.
 type checker struct {
 	*Layouts
-	diags diag.List
-	pads  map[*resolve.Type]int // the number of the next padding that a fix adds
+	diags   diag.List
+	wishes  map[*resolve.Type][]wish // findings that padding in the struct would mend
+	mended  map[*resolve.Type]mended // structs that advised padding makes larger
+	structs []structure              // of this declaration, inner ones first
 }
 
 func (c *checker) report(code diag.Code, at source.Span, format string, args ...any) *diag.Diagnostic {
@@ -21,13 +23,20 @@ func (c *checker) report(code diag.Code, at source.Span, format string, args ...
 	return d
 }
 
+// decl checks a declaration. All that it refers to has been checked.
 func (c *checker) decl(d *resolve.Decl) {
+	c.structs = c.structs[:0]
 	c.inside(d.Type, d.Name)
-	i := c.of(d.Type)
-	if i.invalid {
-		return
+	if i := c.of(d.Type); !i.invalid {
+		c.regions(d, i)
 	}
-	c.regions(d, i)
+	for _, s := range c.structs {
+		align := uint64(1)
+		if s.t == d.Type {
+			align = max(align, d.Align)
+		}
+		c.advise(s, align)
+	}
 }
 
 // inside checks a type and what is written in it, not what it refers to.
@@ -65,6 +74,7 @@ func (c *checker) inside(t *resolve.Type, name string) {
 		if !i.invalid {
 			c.fields(t, i, name)
 		}
+		c.structs = append(c.structs, structure{t, name})
 	}
 }
 
@@ -164,22 +174,19 @@ func (c *checker) starts(t *resolve.Type, f *FieldLayout) bool {
 	e := c.of(f.Field.Type)
 	switch off := f.Offset; {
 	case f.Field.Cacheline > 0 && off%f.Field.Cacheline != 0:
-		gap := f.Field.Cacheline - off%f.Field.Cacheline
 		d := c.report(diag.CachelineStart, f.Field.LineAt, "`%s` lies at %d, in the middle of a cache line of %d bytes", f.Field.Name, off, f.Field.Cacheline).
 			Also(f.Field.At, "`%s` stands here", f.Field.Name)
-		c.padBefore(d, t, f.Field, gap)
+		c.wishBefore(d, t, f.Field)
 	case f.Field.Atomic && off%f.Info.Max != 0:
-		gap := f.Info.Max - off%f.Info.Max
 		d := c.report(diag.AtomicUnaligned, f.Field.AtomicAt, "`%s` lies at %d, and an atomic %s must lie at a multiple of %d",
 			f.Field.Name, off, f.Field.Type.Resolve().Kind, f.Info.Max).
 			Also(f.Field.At, "`%s` stands here", f.Field.Name)
-		c.padBefore(d, t, f.Field, gap)
+		c.wishBefore(d, t, f.Field)
 	case e.needs != nil && off%e.Need != 0:
-		gap := e.Need - off%e.Need
 		d := c.report(diag.EmbedUnaligned, f.Field.Type.At, "`%s` lies at %d, and %s must lie at a multiple of %d", f.Field.Name, off,
 			c.title(f.Field.Type), e.Need).
 			Also(asked(e.needs), "`%s` in it asks for it", e.needs.Name)
-		c.padBefore(d, t, f.Field, gap)
+		c.wishBefore(d, t, f.Field)
 	default:
 		return true
 	}
@@ -200,17 +207,16 @@ func (c *checker) ends(t *resolve.Type, fields []FieldLayout, n int, i *info) bo
 		return true
 	}
 	if rest == len(fields) {
-		gap := line - end%line
 		d := c.report(diag.CachelineShared, f.Field.LineAt, "`%s` shares its cache line with what follows the type: its size is %d", f.Field.Name, i.Min).
 			Also(f.Field.At, "`%s` stands here", f.Field.Name)
-		c.padAtEnd(d, t, gap)
+		c.wishAtEnd(d, t)
 		return false
 	}
 	next := fields[rest].Field
 	d := c.report(diag.CachelineShared, f.Field.LineAt, "`%s` shares its cache line with `%s`", f.Field.Name, next.Name).
 		Also(f.Field.At, "`%s` stands here", f.Field.Name).
 		Also(next.At, "`%s` lies at %d, and the line ends at %d", next.Name, fields[rest].Offset, end+line-end%line)
-	c.padBefore(d, t, next, line-end%line)
+	c.wishBefore(d, t, next)
 	return false
 }
 
@@ -233,7 +239,7 @@ func (c *checker) stride(t *resolve.Type, i *info, name string) {
 	} else {
 		d.Also(f.At, "`%s` stands here", f.Name)
 	}
-	c.padAtEnd(d, t, i.Need-i.Min%i.Need)
+	c.wishAtEnd(d, t)
 }
 
 // sharing warns of atomic fields in one line, once for each line.

@@ -85,16 +85,10 @@ func New(s *resolve.Schema) (*Layouts, diag.List) {
 	for k := range resolve.Ref {
 		l.prims[k] = scalar(k)
 	}
-	c := &checker{Layouts: l, pads: map[*resolve.Type]int{}}
+	c := &checker{Layouts: l, wishes: map[*resolve.Type][]wish{}, mended: map[*resolve.Type]mended{}}
 	for _, d := range s.Order {
 		l.work(d.Type)
-	}
-	for _, ns := range s.Namespaces {
-		for _, f := range ns.Files {
-			for _, d := range f.Decls {
-				c.decl(d)
-			}
-		}
+		c.decl(d)
 	}
 	return l, c.diags
 }
