@@ -216,12 +216,23 @@ var bareFixedSmall = wire.Type{
 type FixedSmallView struct{ p *[64]byte }
 
 // FixedSmallViewOf returns a view of the first 64 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func FixedSmallViewOf(b []byte) (v FixedSmallView, err error) {
 	if len(b) < 64 {
-		return v, bareFixedSmall.Refuse(b)
+		return v, (*faultFixedSmall)(wire.CutAt(len(b)))
 	}
 	return FixedSmallView{(*[64]byte)(b)}, nil
+}
+
+// faultFixedSmall is the error of a FixedSmall's bytes. It wraps a *wire.Error.
+type faultFixedSmall wire.Fault
+
+func (f *faultFixedSmall) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultFixedSmall) Unwrap() error {
+	return bareFixedSmall.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
@@ -231,8 +242,8 @@ func (v FixedSmallView) Bytes() []byte {
 
 // Validate checks that the bytes are a FixedSmall, as UnmarshalBinary does, with the same errors.
 func (v FixedSmallView) Validate() error {
-	if v.p[39] > 1 {
-		return bareFixedSmall.Refuse(v.p[:])
+	if c := v.p[39]; c > 1 {
+		return (*faultFixedSmall)(wire.BadByte(64, 39, c))
 	}
 	return nil
 }
@@ -549,12 +560,23 @@ var bareTensor = wire.Type{
 type TensorView struct{ p *[16472]byte }
 
 // TensorViewOf returns a view of the first 16472 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func TensorViewOf(b []byte) (v TensorView, err error) {
 	if len(b) < 16472 {
-		return v, bareTensor.Refuse(b)
+		return v, (*faultTensor)(wire.CutAt(len(b)))
 	}
 	return TensorView{(*[16472]byte)(b)}, nil
+}
+
+// faultTensor is the error of a Tensor's bytes. It wraps a *wire.Error.
+type faultTensor wire.Fault
+
+func (f *faultTensor) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultTensor) Unwrap() error {
+	return bareTensor.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.

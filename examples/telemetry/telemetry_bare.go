@@ -332,12 +332,23 @@ var bareSample = wire.Type{
 type SampleView struct{ p *[64]byte }
 
 // SampleViewOf returns a view of the first 64 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func SampleViewOf(b []byte) (v SampleView, err error) {
 	if len(b) < 64 {
-		return v, bareSample.Refuse(b)
+		return v, (*faultSample)(wire.CutAt(len(b)))
 	}
 	return SampleView{(*[64]byte)(b)}, nil
+}
+
+// faultSample is the error of a Sample's bytes. It wraps a *wire.Error.
+type faultSample wire.Fault
+
+func (f *faultSample) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultSample) Unwrap() error {
+	return bareSample.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
@@ -732,12 +743,23 @@ var bareScheduled = wire.Type{
 type ScheduledView struct{ p *[4]byte }
 
 // ScheduledViewOf returns a view of the first 4 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func ScheduledViewOf(b []byte) (v ScheduledView, err error) {
 	if len(b) < 4 {
-		return v, bareScheduled.Refuse(b)
+		return v, (*faultScheduled)(wire.CutAt(len(b)))
 	}
 	return ScheduledView{(*[4]byte)(b)}, nil
+}
+
+// faultScheduled is the error of a Scheduled's bytes. It wraps a *wire.Error.
+type faultScheduled wire.Fault
+
+func (f *faultScheduled) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultScheduled) Unwrap() error {
+	return bareScheduled.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.

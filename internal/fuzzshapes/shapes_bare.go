@@ -1887,12 +1887,23 @@ var barePoint = wire.Type{
 type PointView struct{ p *[16]byte }
 
 // PointViewOf returns a view of the first 16 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func PointViewOf(b []byte) (v PointView, err error) {
 	if len(b) < 16 {
-		return v, barePoint.Refuse(b)
+		return v, (*faultPoint)(wire.CutAt(len(b)))
 	}
 	return PointView{(*[16]byte)(b)}, nil
+}
+
+// faultPoint is the error of a Point's bytes. It wraps a *wire.Error.
+type faultPoint wire.Fault
+
+func (f *faultPoint) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultPoint) Unwrap() error {
+	return barePoint.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
@@ -2181,12 +2192,23 @@ var bareFlags = wire.Type{
 type FlagsView struct{ p *[40]byte }
 
 // FlagsViewOf returns a view of the first 40 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func FlagsViewOf(b []byte) (v FlagsView, err error) {
 	if len(b) < 40 {
-		return v, bareFlags.Refuse(b)
+		return v, (*faultFlags)(wire.CutAt(len(b)))
 	}
 	return FlagsView{(*[40]byte)(b)}, nil
+}
+
+// faultFlags is the error of a Flags's bytes. It wraps a *wire.Error.
+type faultFlags wire.Fault
+
+func (f *faultFlags) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultFlags) Unwrap() error {
+	return bareFlags.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
@@ -2618,7 +2640,7 @@ var bareShape = wire.Type{
 type ShapeView struct{ p *[5]byte }
 
 // ShapeViewOf returns a view of the first 5 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func ShapeViewOf(b []byte) (v ShapeView, err error) {
 	if len(b) < 5 {
 		return v, bareShape.Refuse(b)
@@ -9879,12 +9901,23 @@ var bareCash = wire.Type{
 type CashView struct{ p *[8]byte }
 
 // CashViewOf returns a view of the first 8 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func CashViewOf(b []byte) (v CashView, err error) {
 	if len(b) < 8 {
-		return v, bareCash.Refuse(b)
+		return v, (*faultCash)(wire.CutAt(len(b)))
 	}
 	return CashView{(*[8]byte)(b)}, nil
+}
+
+// faultCash is the error of a Cash's bytes. It wraps a *wire.Error.
+type faultCash wire.Fault
+
+func (f *faultCash) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultCash) Unwrap() error {
+	return bareCash.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.

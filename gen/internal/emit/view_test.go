@@ -28,18 +28,20 @@ func viewsModule(t *testing.T) *scratch.Module {
 	return m
 }
 
-// TestViews runs testdata/views/views_test.go.txt beside the code generated for
-// the schema there, with the compiler's checks of unsafe pointers.
+// TestViews runs the tests in testdata/views beside the code generated for the
+// schema there, with the compiler's checks of unsafe pointers.
 func TestViews(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module")
 	}
 	m := viewsModule(t)
-	program, err := os.ReadFile("testdata/views/views_test.go.txt")
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"views_test.go", "faults_test.go"} {
+		program, err := os.ReadFile("testdata/views/" + name + ".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Write("views/"+name, program)
 	}
-	m.Write("views/views_test.go", program)
 	m.Vet("./views")
 	for _, arch := range []string{"386", "arm64", "s390x"} {
 		if _, err := m.Go([]string{"GOARCH=" + arch, "CGO_ENABLED=0"}, "build", "./views"); err != nil {

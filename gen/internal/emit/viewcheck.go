@@ -63,6 +63,8 @@ type checker struct {
 	b     *gocode.Body
 	fail  string // the statement for bytes that are no value
 	depth int    // of loops
+	// faults is the type whose faults are told instead of fail, where they can be.
+	faults *plan.Type
 }
 
 // value writes the checks of a value, if it has any.
@@ -72,8 +74,7 @@ func (c *checker) value(v *plan.Val, at spot) {
 	}
 	switch v.Kind {
 	case resolve.Bool:
-		c.b.Block("if %s > 1", at.one())
-		c.failed()
+		c.bool(at)
 	case resolve.Enum:
 		c.enum(v, at)
 	case resolve.Struct, resolve.Union:
@@ -93,6 +94,19 @@ func (c *checker) value(v *plan.Val, at spot) {
 func (c *checker) failed() {
 	c.b.P("%s", c.fail)
 	c.b.End()
+}
+
+// bool writes the check of a bool. The byte is read once: in shared memory it may
+// change, and the error would be of another.
+func (c *checker) bool(at spot) {
+	if c.faults != nil && canTell(c.faults, at) {
+		c.b.Block("if c := %s; c > 1", at.one())
+		c.b.P("return %s", badByte(c.faults, at, "c"))
+		c.b.End()
+		return
+	}
+	c.b.Block("if %s > 1", at.one())
+	c.failed()
 }
 
 // times is i*n as Go text.

@@ -54,13 +54,16 @@ func (e *viewer) validFunc(t *plan.Type) {
 //	func TickViewOf(b []byte) (TickView, error)
 func (e *viewer) fixedViewOf(t *plan.Type, name, made string) {
 	of, size := t.Name(plan.ViewOf), int(t.Layout().Min)
-	doc := fmt.Sprintf("%s returns a view of the first %d bytes of b. It checks their number,\nnot their values.", of, size)
+	doc := fmt.Sprintf("%s returns a view of the first %d bytes of b. It checks their number,\nnot their values; an error wraps a *wire.Error.", of, size)
 	e.g.Func(doc, fmt.Sprintf("%s(b []byte) (v %s, err error)", of, name), func(b *gocode.Body) {
 		b.Block("if len(b) < %d", size)
-		b.P("return v, %s.Refuse(b)", typeVar(t))
+		b.P("return v, %s", cutError(t))
 		b.End()
 		b.P("return %s, nil", made)
 	})
+	if hasFaults(t) {
+		e.fault(t)
+	}
 }
 
 // whole writes the methods for all the bytes of a view of a type that the
@@ -94,7 +97,7 @@ func (e *viewer) refuse(b *gocode.Body, t *plan.Type, bytes string) {
 	fail := fmt.Sprintf("return %s.Refuse(%s)", typeVar(t), bytes)
 	array, direct := strings.CutSuffix(bytes, "[:]")
 	if direct && t.Kind == resolve.Struct && e.s.fewChecks(t) {
-		c := &checker{shapes: e.s, b: b, fail: fail}
+		c := &checker{shapes: e.s, b: b, fail: fail, faults: t}
 		c.fields(t, spot{arr: array})
 		return
 	}
