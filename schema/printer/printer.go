@@ -3,7 +3,8 @@
 //
 //   - The new syntax, whatever was written: `string` becomes `str`, `[]T` becomes
 //     `list<T>`. Only an old enum of a fixed size (`enum Level u16 { … }`) stays,
-//     because the new syntax has no way to say it.
+//     because the new syntax has no way to say it, and `[]T` where several comments
+//     stand in front of the T, because `list<T>` has no place for them.
 //   - Two spaces for each level, one item to a line. A body that stood on one line
 //     and has no comment in it stays on one line, up to 72 columns of its own.
 //   - The types of fields that follow each other are aligned. A blank line ends
@@ -37,10 +38,6 @@ func Format(f *ast.File) []byte {
 		p.decl(d)
 	}
 	p.endItems(len(p.src))
-	for p.next < len(p.comments) { // comments that found no line of their own
-		p.write("")
-		p.flush(len(p.src))
-	}
 	if len(p.out) > 0 {
 		p.out = append(p.out, '\n')
 	}
@@ -56,24 +53,26 @@ func Fprint(w io.Writer, f *ast.File) error {
 // printer writes tokens, and before each one the comments that stand before it
 // in the source. White space is owed until something is written, since what
 // follows decides about it.
+//
+// A line ends with its comment, so two comments behind something need a token
+// between them. The source has one there, and whoever would drop or move that
+// token must keep it where comments need it.
 type printer struct {
 	src      []byte
 	comments []*ast.Comment
 	next     int // the first comment not yet written
 	cur      int // end of the last token taken from the source
 
-	out       []byte
-	indent    int
-	lines     int  // line ends owed
-	space     bool // a space owed
-	commented bool // a comment ends the current line, so a line end is owed
-	inItem    bool // an item has begun: further lines of it are indented more
-	first     bool // nothing stands in this body yet
+	out    []byte
+	indent int
+	lines  int  // line ends owed
+	space  bool // a space owed
+	inItem bool // an item has begun: further lines of it are indented more
+	first  bool // nothing stands in this body yet
 }
 
 // write writes a token that has no place of its own in the source.
 func (p *printer) write(s string) {
-	p.flush(p.cur)
 	p.owed()
 	p.out = append(p.out, s...)
 	p.inItem = true
@@ -81,9 +80,9 @@ func (p *printer) write(s string) {
 
 // token writes a token that stands at a place in the source, where it is n bytes long.
 func (p *printer) token(s string, at, n int) {
-	p.cur = max(p.cur, at)
+	p.flush(at)
 	p.write(s)
-	p.cur = max(p.cur, at+n)
+	p.cur = at + n
 }
 
 // mark writes a punctuation mark that comes next in the source, where it may be another.
@@ -130,7 +129,7 @@ func (p *printer) owed() {
 	case p.space:
 		p.out = append(p.out, ' ')
 	}
-	p.lines, p.space, p.commented = 0, false, false
+	p.lines, p.space = 0, false
 }
 
 // flush writes the comments that start before a place.
@@ -141,15 +140,13 @@ func (p *printer) flush(place int) {
 		case c.OwnLine:
 			p.line(c.Span.Start)
 			p.owed()
-		case p.commented:
-			return // this line has one already; it waits for the next token
 		case len(p.out) > 0:
 			p.out = append(p.out, ' ')
 		}
 		p.out = append(p.out, '#')
 		p.out = append(p.out, c.Text()...)
 		p.next++
-		p.lines, p.commented, p.first = max(p.lines, 1), true, false
+		p.lines, p.first = max(p.lines, 1), false
 	}
 }
 
@@ -168,11 +165,7 @@ func (p *printer) item(start int) {
 	p.inItem = false
 	p.lines = max(p.lines, 1)
 	p.flush(start)
-	waits := p.next < len(p.comments) && p.comments[p.next].Span.Start < start
 	p.line(start)
-	if waits {
-		p.lines = 1
-	}
 }
 
 // endItems ends a body: what is left of its comments stands before a place.

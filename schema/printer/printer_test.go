@@ -140,5 +140,6 @@ var fuzzSeeds = []string{
 	"type A [ # a\n 4 # b\n ] # c\n u8 # d\ntype B { # e\n a # f\n : # g\n u8 # h\n } # i\n",
 	"type U ( # a\n | # b\n u8 # c\n | # d\n u16 # e\n = # f\n 4 # g\n | # h\n ) # i\n",
 	"type A union { # a\n | # b\n} # c\n # d\ntype B { a: ( # e\n | # f\n # g\n) # h\n # i\n b: u8 } # j\n",
+	"type A [ # a\n 4 # b\n ] # c\n union # d\n { # e\n optional < [ # f\n # g\n ] { # h\n x: u8 } > | [ # i\n ] u8 # j\n }\n",
 	"\ufefftype A data [ 4 ]\r\n\r\n\r\n\r\n# x \r\ntype B enum{A=1 B}\r\n",
 }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// scattered has every construct of both dialects; its tokens are joined by
-// random white space and comments.
+// scattered has every construct of both dialects; its tokens, or those of random
+// types, are joined by random white space and comments.
 const scattered = `type A struct { a : u8 bcd : optional < list < str > [ 4 ] > e : map < u8 > < data [ 3 ] > f : struct { g : u8 } h : enum { X Y = 2 } }
 enum E u8 { A B = 4 } enum F { A }
 type U union { u8 | u16 = 4 | struct { a : u8 } } type V union { | u8 | u16 | }
@@ -35,9 +35,13 @@ func TestCommentsAnywhere(t *testing.T) {
 	if testing.Short() {
 		runs = 200
 	}
-	tokens := aToken.FindAllString(scattered, -1)
+	all := aToken.FindAllString(scattered, -1)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for range runs {
+	for i := range 2 * runs {
+		tokens := all
+		if i%2 == 1 {
+			tokens = aToken.FindAllString("type A "+randomType(r, 3)+"type B "+randomType(r, 3), -1)
+		}
 		text := scatter(r, tokens)
 		out, err := check([]byte(text))
 		if err == nil && out == nil {
@@ -76,4 +80,39 @@ func scatter(r *rand.Rand, tokens []string) string {
 		}
 	}
 	return b.String()
+}
+
+// randomType is a type of either dialect or a mix, up to depth levels deep.
+func randomType(r *rand.Rand, depth int) string {
+	if depth == 0 {
+		flat := []string{"u8 ", "B ", "data ", "data[4] ", "data<4> ", "string ", "{} ", "() ", "(|) ", "union{|} ", "enum{C D=4} "}
+		return flat[r.IntN(len(flat))]
+	}
+	elem := func() string { return randomType(r, depth-1) }
+	switch r.IntN(10) {
+	case 0:
+		return "optional<" + elem() + ">"
+	case 1:
+		return "list<" + elem() + ">[3]"
+	case 2, 3:
+		return "[]" + elem()
+	case 4, 5:
+		return "[3]" + elem()
+	case 6:
+		return "map<" + elem() + "><" + elem() + ">"
+	case 7:
+		return "map[" + elem() + "]" + elem()
+	case 8:
+		members := []string{elem(), elem() + "=3", elem()}[:r.IntN(4)]
+		pipe := [...]string{"", "|"}
+		body := pipe[r.IntN(2)] + strings.Join(members, "|")
+		if len(members) > 0 {
+			body += pipe[r.IntN(2)]
+		}
+		if r.IntN(2) == 0 {
+			return "(" + body + ")"
+		}
+		return "union{" + body + "}"
+	}
+	return [...]string{"", "struct"}[r.IntN(2)] + "{a:" + elem() + "bc:" + elem() + "}"
 }

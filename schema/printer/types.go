@@ -97,6 +97,10 @@ func (p *printer) number(n *ast.Int) {
 }
 
 func (p *printer) list(t *ast.List) {
+	if t.Old && p.commentsBefore(t.Elem.Pos().Start) > p.commentsBefore(t.Span.Start)+1 {
+		p.oldList(t)
+		return
+	}
 	if t.Old {
 		p.token("list", t.Span.Start, 1)
 		p.write("<")
@@ -116,6 +120,17 @@ func (p *printer) list(t *ast.List) {
 		p.number(t.Len)
 		p.mark("]", ']')
 	}
+}
+
+// oldList writes []T as it stands. In list<T> one comment has a place in front of
+// the element; more of them need the brackets and the length where they are.
+func (p *printer) oldList(t *ast.List) {
+	p.token("[", t.Span.Start, 1)
+	if t.Len != nil {
+		p.number(t.Len)
+	}
+	p.mark("]", ']')
+	p.typ(t.Elem)
 }
 
 func (p *printer) mapType(t *ast.Map) {
@@ -249,11 +264,11 @@ func (p *printer) pipe(from, to int, needed bool) {
 	}
 }
 
-// body writes a bracketed body of n items, on one line or one item to a line. A
-// comment that still waits for its line can make it several lines after all.
+// body writes a bracketed body of n items, on one line or one item to a line. It
+// must be one line where there is neither an item nor a comment.
 func (p *printer) body(open byte, closing int, oneLine bool, n int, item func(i int, oneLine bool)) {
 	p.mark("{", open)
-	if (oneLine || n == 0) && p.next == p.commentsBefore(closing) {
+	if oneLine {
 		for i := range n {
 			p.space = true
 			item(i, true)
@@ -298,6 +313,9 @@ func (p *printer) width(t ast.Type) int {
 // bodyWidth is the width of a type with a body.
 func (p *printer) bodyWidth(t ast.Type) int {
 	open, end := p.bracket(t.Pos()), t.Pos().End
+	if empty := emptyWidth(t); empty > 0 && !p.commentIn(open, end) {
+		return empty // a body of nothing stands on one line, whatever white space is in it
+	}
 	if end-open > 8*maxLine { // far too wide, whatever white space is in it; bounds the search below
 		return -1
 	}
@@ -333,6 +351,25 @@ func (p *printer) bodyWidth(t ast.Type) int {
 		return -1
 	}
 	return w
+}
+
+// emptyWidth is the width of a type whose body has nothing in it, or 0 for another.
+func emptyWidth(t ast.Type) int {
+	switch t := t.(type) {
+	case *ast.Enum:
+		if len(t.Values) == 0 {
+			return len("enum {}")
+		}
+	case *ast.Union:
+		if len(t.Members) == 0 {
+			return len("union {}")
+		}
+	case *ast.Struct:
+		if len(t.Fields) == 0 {
+			return len("struct {}")
+		}
+	}
+	return 0
 }
 
 // bracket is the place of the bracket that opens the body at a place, behind the
