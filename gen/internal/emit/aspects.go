@@ -30,6 +30,8 @@ var aspects = []aspect{
 	encoding,
 	sizing,
 	decoding,
+	capabilities,
+	regions,
 }
 
 // viewAspects follow where views are wanted.
@@ -37,4 +39,12 @@ var viewAspects = []aspect{
 	views,
 	casts,
 	slots,
+	viewCapabilities,
+}
+
+// regionAspects follow last: they stand on views where there are any.
+var regionAspects = []aspect{
+	elements,
+	sequences,
+	fieldAccess,
 }

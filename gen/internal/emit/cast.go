@@ -12,7 +12,7 @@ import (
 // casts writes what looks at memory as a Go value, for castable types, and the
 // proof that the value's layout is the message's.
 func casts(_ *emitter, g *gocode.Code, t *plan.Type) {
-	if !t.Named || t.Layout().Class != layout.Castable || t.Kind == resolve.Enum {
+	if !hasCasts(t) {
 		return
 	}
 	proof(g, t)
@@ -25,6 +25,11 @@ func casts(_ *emitter, g *gocode.Code, t *plan.Type) {
 	g.Func(doc, fmt.Sprintf("%s(b []byte) ([]%s, error)", slice, t.Go), func(b *gocode.Body) {
 		b.P("return wire.SliceOver[%s](b)", t.Go)
 	})
+}
+
+// hasCasts reports whether a type's memory may be looked at as its value.
+func hasCasts(t *plan.Type) bool {
+	return t.Named && t.Layout().Class == layout.Castable && t.Kind != resolve.Enum
 }
 
 // proofNodes is how many fields, counted through all structs inside, a type may

@@ -3,6 +3,7 @@ package emit
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,9 +54,9 @@ func Package(p *plan.Package) ([]Output, error) {
 
 func aspectsOf(p *plan.Package) []aspect {
 	if p.Options.NoViews {
-		return aspects
+		return slices.Concat(aspects, regionAspects)
 	}
-	return append(aspects[:len(aspects):len(aspects)], viewAspects...)
+	return slices.Concat(aspects, viewAspects, regionAspects)
 }
 
 // draft is a file before its pieces are put together.

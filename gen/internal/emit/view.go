@@ -47,11 +47,7 @@ func views(e *emitter, g *gocode.Code, t *plan.Type) {
 // hasView reports whether a type has a view. A scalar, a string or data has
 // nothing to look into.
 func hasView(t *plan.Type) bool {
-	switch t.Kind {
-	case resolve.Struct, resolve.Union, resolve.List, resolve.FixedList, resolve.Map, resolve.Optional:
-		return true
-	}
-	return false
+	return t.HasView()
 }
 
 // nest is the name of a list's or map's view type. One that the schema does

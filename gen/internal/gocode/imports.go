@@ -2,30 +2,35 @@ package gocode
 
 import "github.com/dave/jennifer/jen"
 
-// Runtime is the import path of the package that generated code stands on.
-const Runtime = "github.com/fidelityframework/barewire-gen/runtime/wire"
+// Runtime is the import path of the package that generated code stands on,
+// Regions that of the one that code for memory regions needs beside it.
+const (
+	Runtime = "github.com/fidelityframework/barewire-gen/runtime/wire"
+	Regions = "github.com/fidelityframework/barewire-gen/runtime"
+)
 
 // Imports are the qualifiers that emitters may write, and what they import.
 // Nothing else in generated code has one of these names: names of the schema
 // that stand at package level are exported, and locals are chosen by emitters.
 var Imports = map[string]string{
-	"wire":    Runtime,
-	"bare":    "git.sr.ht/~sircmpwn/go-bare",
-	"binary":  "encoding/binary",
-	"bits":    "math/bits",
-	"bytes":   "bytes",
-	"cmp":     "cmp",
-	"errors":  "errors",
-	"fmt":     "fmt",
-	"io":      "io",
-	"iter":    "iter",
-	"maps":    "maps",
-	"math":    "math",
-	"slices":  "slices",
-	"strconv": "strconv",
-	"strings": "strings",
-	"unsafe":  "unsafe",
-	"utf8":    "unicode/utf8",
+	"wire":     Runtime,
+	"barewire": Regions,
+	"bare":     "git.sr.ht/~sircmpwn/go-bare",
+	"binary":   "encoding/binary",
+	"bits":     "math/bits",
+	"bytes":    "bytes",
+	"cmp":      "cmp",
+	"errors":   "errors",
+	"fmt":      "fmt",
+	"io":       "io",
+	"iter":     "iter",
+	"maps":     "maps",
+	"math":     "math",
+	"slices":   "slices",
+	"strconv":  "strconv",
+	"strings":  "strings",
+	"unsafe":   "unsafe",
+	"utf8":     "unicode/utf8",
 }
 
 // split cuts Go text at its qualifiers, so that jennifer sees which packages

@@ -29,6 +29,7 @@ func Make(ns *resolve.Namespace, layouts *layout.Layouts, opts Options) (*Packag
 		paths:  map[string]bool{},
 		byDecl: map[*resolve.Decl]*Type{},
 		rename: map[string]bool{},
+		region: regionTypes(ns),
 	}
 	m.packageName()
 	for _, f := range ns.Files {
@@ -49,6 +50,12 @@ func Make(ns *resolve.Namespace, layouts *layout.Layouts, opts Options) (*Packag
 	for _, t := range m.pkg.Types {
 		m.listViews(t)
 	}
+	for _, t := range m.pkg.Types {
+		m.regions(t)
+	}
+	for _, t := range m.pkg.Types {
+		m.capabilities(t)
+	}
 	for old := range m.rename {
 		m.pkg.Renamed = append(m.pkg.Renamed, old)
 	}
@@ -65,7 +72,8 @@ type maker struct {
 	names  scope // package level
 	paths  map[string]bool
 	byDecl map[*resolve.Decl]*Type
-	rename map[string]bool // keys of Options.Rename that were used
+	rename map[string]bool        // keys of Options.Rename that were used
+	region map[*resolve.Decl]bool // regionTypes
 }
 
 func (m *maker) packageName() {

@@ -77,10 +77,13 @@ type Type struct {
 	Marker    string  // the method that seals it, isPersonMember
 	InUnions  []*Type // the unions that it is a direct member of, by its own pointer
 
-	names  map[Pattern]string // derived package-level names that differ from their patterns
-	views  viewNames
-	lifted []*Type // in emission order
-	facts  sync.Map
+	Region *Region // what its regions can be; nil where it has none
+
+	names      map[Pattern]string   // derived package-level names that differ from their patterns
+	fieldNames map[fieldName]string // the same of those that are made from a field's too
+	views      viewNames
+	lifted     []*Type // in emission order
+	facts      sync.Map
 }
 
 // Fact is what an emitter works out about a type: once, however often it is
@@ -170,6 +173,8 @@ type Field struct {
 	Offset int64 // from the struct's first byte; -1 where what stands before varies
 	Wire   *resolve.Field
 	Owner  *Type
+
+	Capability *Capability // #@ref, else nil
 }
 
 // Run is a run of a struct's fields: Fields[First:End]. A fixed run has only

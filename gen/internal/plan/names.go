@@ -50,9 +50,10 @@ const (
 	KeyAt   Pattern = "*KeyAt"
 	ValueAt Pattern = "*ValueAt"
 	Atomic  Pattern = "*Atomic"
+	SetRef  Pattern = "Set*Ref" // #@ref fields only
 )
 
-// viewPatterns are all of them but Get.
+// viewPatterns are all of them but Get and SetRef.
 var viewPatterns = []Pattern{
 	Set, As, Has, Clear, Len, All, At, Slice, Bytes, Ref, Keys, Find, Key, ValueOf, KeyAt, ValueAt, Atomic,
 }
@@ -99,7 +100,7 @@ func (t *Type) Name(p Pattern) string {
 	if n := t.names[p]; n != "" {
 		return n
 	}
-	if !slices.Contains(typePatterns(t, true), p) {
+	if !slices.Contains(typePatterns(t, true), p) && !t.HasRegion(p) {
 		panic("plan: " + t.Go + " has no name by " + string(p))
 	}
 	return p.expand(t.Go)

@@ -47,6 +47,9 @@ func (m *maker) fields(t *Type, wire []*resolve.Field, in string) {
 	if m.pkg.Options.GoBare {
 		names.reserved = append(names.reserved, goBareMethods)
 	}
+	if t.Named && m.region[t.Decl] {
+		names.reserved = append(names.reserved, regionMethods)
+	}
 	var inTheWay []*Field
 	for _, rf := range wire {
 		f := &Field{Go: "_", Schema: rf.Name, Doc: rf.Doc, At: rf.At, Pad: rf.Pad, Wire: rf, Owner: t}
@@ -75,6 +78,7 @@ func (m *maker) fields(t *Type, wire []*resolve.Field, in string) {
 		m.changed(f.owner(), owner{what: aMethod}, f.Go, got)
 		f.Go = got
 	}
+	m.valueRefs(t, names)
 }
 
 func (f *Field) owner() owner { return owner{"field `" + f.Schema + "`", f.At} }

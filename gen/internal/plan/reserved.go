@@ -6,6 +6,9 @@ var valueMethods = namesOf(
 	"AppendBinary", "MarshalBinary", "BinarySize", "UnmarshalBinary", "DecodeBinary", "DecodeStream", "Equal", "Clone",
 )
 
+// regionMethods are those of types that regions are made of.
+var regionMethods = namesOf("BareLayout", "BareCastable")
+
 // goBareMethods come with --gobare.
 var goBareMethods = namesOf("Encode", "Decode", "Marshal", "Unmarshal")
 

@@ -41,6 +41,7 @@ func (m *maker) fieldViews(t *Type) {
 			m.derivedViews(t, f, getters[f], names)
 		}
 	}
+	m.refViews(t, getters, names)
 }
 
 // derivedViews settles the names of the accessors that are called after a
@@ -52,7 +53,24 @@ func (m *maker) derivedViews(t *Type, f *Field, getter string, names scope) {
 		if got != p.expand(f.Go) {
 			t.views[viewName{f.Go, p}] = got
 		}
-		if changed && p.concerns(f.Val.Kind) {
+		if changed && (p.concerns(f.Val.Kind) || p == Ref && f.Capability != nil) {
+			m.changed(f.owner(), other, want, got)
+		}
+	}
+}
+
+// refViews settles the names of what sets #@ref fields.
+func (m *maker) refViews(t *Type, getters map[*Field]string, names scope) {
+	for _, f := range t.Fields {
+		if f.Capability == nil {
+			continue
+		}
+		want := SetRef.expand(getters[f])
+		got, other, changed := names.free(want, f.owner())
+		if got != SetRef.expand(f.Go) {
+			t.views[viewName{f.Go, SetRef}] = got
+		}
+		if changed {
 			m.changed(f.owner(), other, want, got)
 		}
 	}
