@@ -1,0 +1,77 @@
+package barewire
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
+)
+
+// Field is one field of one element in the memory of a peer. Generated code has a
+// function for each field (SampleCelsiusOf). It is a value, as [Remote] is.
+type Field[F any, A RemoteAccess] struct {
+	_   [0]*F
+	_   [0]*A
+	ref Ref // Count is 1, Size the field's, Hash zero
+	err error
+}
+
+// LocalField is one field of one element in a registered region of this process. It is good
+// as long as the region is.
+type LocalField[F any] struct {
+	_         [0]*F
+	h         *region.Handle
+	gen       uint32
+	off, size int // bytes
+	i         int // the element
+	bad       bool
+}
+
+// FieldOf is the field of size bytes that lies off bytes into the element i. It is
+// for generated code. An index out of range is refused by the operation.
+func FieldOf[F any, T Fixed[T], A RemoteAccess](rem Remote[T, A], i int, off, size uintptr) Field[F, A] {
+	rem = rem.Slice(i, 1)
+	if err := rem.check(); err != nil {
+		return Field[F, A]{err: err}
+	}
+	rem.ref.Addr += uint64(off)
+	rem.ref.Size = uint32(size)
+	rem.ref.Hash = [16]byte{}
+	return Field[F, A]{ref: rem.ref}
+}
+
+// FieldParts is for the runtime's device packages.
+func FieldParts[F any, A RemoteAccess](_ seal.Friend, f Field[F, A]) (Ref, error) {
+	if f.err != nil {
+		return Ref{}, f.err
+	}
+	if f.ref.Version == 0 {
+		return Ref{}, ErrNoRemote
+	}
+	return f.ref, nil
+}
+
+// FieldIn is the field of size bytes that lies off bytes into the element i
+// of a span. It is for generated code. An index out of range is refused by the operation.
+func FieldIn[F any, T Fixed[T], A Access](s Span[T, A], i int, off, size uintptr) LocalField[F] {
+	if s.h == nil {
+		return LocalField[F]{}
+	}
+	bad := s.bad || uint(i) >= uint(s.n)
+	if !bad {
+		off += uintptr(s.at+i) * uintptr(s.h.Type().Size)
+	}
+	return LocalField[F]{h: s.h, gen: s.gen, off: int(off), size: int(size), i: i, bad: bad}
+}
+
+// LocalFieldParts is for the runtime's device packages; see [SpanParts].
+func LocalFieldParts[F any](_ seal.Friend, f LocalField[F]) (h *region.Handle, gen uint32, base unsafe.Pointer, off, bytes int, err error) {
+	if f.h == nil {
+		return nil, 0, nil, 0, 0, ErrNoRegion
+	}
+	if f.bad {
+		return nil, 0, nil, 0, 0, fmt.Errorf("field of an element: %w", f.h.Range(f.i, 1))
+	}
+	return f.h, f.gen, f.h.Base(), f.off, f.size, nil
+}

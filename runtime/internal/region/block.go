@@ -1,0 +1,129 @@
+package region
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
+)
+
+// Block is memory for elements of a type. The handles that stand for it are
+// counted: with the last one it goes.
+type Block struct {
+	typ   *Type
+	count int
+	name  string // as given by its owner; may be empty
+	refs  atomic.Int32
+	lost  atomic.Bool // a device may still reach it: it is never unmapped
+	mem   memory      // changes only in Share
+}
+
+// Spec is what memory is wanted.
+type Spec struct {
+	Type  *Type
+	Count int
+	Name  string // for errors; may be empty
+	Huge  bool   // huge pages, where there are any
+}
+
+// Huge says what pages memory has.
+type Huge uint8
+
+// The pages: ordinary ones; huge ones where the kernel can (MADV_HUGEPAGE); huge
+// ones reserved for it (MFD_HUGETLB).
+const (
+	NotHuge Huge = iota
+	HugeAdvised
+	HugeReserved
+)
+
+// memory is a mapping or a piece of the heap.
+type memory struct {
+	base   unsafe.Pointer
+	size   uintptr  // bytes that may be touched, a multiple of the page
+	file   *os.File // that it is a shared mapping of, from offset 0; nil where there is none
+	noFile error    // why there is none
+	huge   Huge
+	whole  span     // the reservation around it
+	heap   []uint64 // instead of a mapping
+}
+
+// span is a range of address space.
+type span struct {
+	base unsafe.Pointer
+	size uintptr
+}
+
+// ask is what memory is asked for of the system: sizes are multiples of the page.
+type ask struct {
+	size, align uintptr
+	huge        bool
+	name        string
+}
+
+// New allocates zeroed memory for spec.Count elements, and gives its first handle.
+func New(spec Spec) (*Handle, error) {
+	made := where.Here()
+	t := spec.Type
+	b := &Block{typ: t, count: spec.Count, name: spec.Name}
+	fail := func(why error, detail string) error {
+		return &Error{Op: "new", Region: spec.Name, Type: t.Name, Made: made.String(), Detail: detail, Err: why}
+	}
+	if t.Size == 0 || t.Align&(t.Align-1) != 0 {
+		return nil, fail(ErrRange, fmt.Sprintf("the type says %d bytes aligned to %d: generate it again", t.Size, t.Align))
+	}
+	if spec.Count <= 0 {
+		return nil, fail(ErrRange, fmt.Sprintf("%d elements; a region has at least one", spec.Count))
+	}
+	if uint64(spec.Count) > (math.MaxInt-maxPage)/t.Size {
+		return nil, fail(ErrNoMemory, fmt.Sprintf("%d elements of %d bytes are more than a process can address", spec.Count, t.Size))
+	}
+	mem, err := obtain(ask{size: uintptr(spec.Count) * uintptr(t.Size), align: uintptr(max(t.Align, 1)), huge: spec.Huge, name: t.Name})
+	if err != nil {
+		return nil, fail(ErrNoMemory, err.Error())
+	}
+	b.mem = mem
+	b.refs.Store(1)
+	return newHandle(b, made), nil
+}
+
+// maxPage is more than any page that memory is rounded to.
+const maxPage = 1 << 30
+
+// ref counts another handle. It fails where the memory is gone.
+func (b *Block) ref() bool {
+	for {
+		n := b.refs.Load()
+		if n == 0 || n == math.MaxInt32 {
+			return false
+		}
+		if b.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// unref gives a handle's share up.
+func (b *Block) unref() error {
+	if b.refs.Add(-1) > 0 {
+		return nil
+	}
+	if b.lost.Load() {
+		return nil
+	}
+	mem := b.mem
+	b.mem = memory{size: mem.size, noFile: errors.New("the memory was released")}
+	return mem.release()
+}
+
+// bytes is what the elements take.
+func (b *Block) bytes() uintptr { return uintptr(b.count) * uintptr(b.typ.Size) }
+
+// ask is what the system was asked for the memory.
+func (b *Block) ask() ask {
+	return ask{size: b.bytes(), align: uintptr(max(b.typ.Align, 1)), name: b.typ.Name}
+}

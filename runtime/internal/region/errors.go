@@ -1,0 +1,79 @@
+package region
+
+import (
+	"errors"
+	"strings"
+)
+
+// The reasons that an [Error] wraps.
+var (
+	ErrMoved    = errors.New("it was moved")
+	ErrReleased = errors.New("it was released")
+	ErrBorrowed = errors.New("a window on it is open")
+	ErrInFlight = errors.New("operations on it are in flight")
+	ErrRange    = errors.New("out of range")
+	ErrNoMemory = errors.New("no memory")
+	ErrShared   = errors.New("it has siblings")
+	ErrClosed   = errors.New("the window is closed")
+)
+
+// Error says why something could not be done with a region.
+type Error struct {
+	Op     string // what was asked: "open", "close", "register"; may be empty
+	Region string // the name it was given, if any
+	Type   string // of its elements: kvcache.KvBlock
+	Made   string // dir/file.go:12, where it was made
+	At     string // where what is in the way happened; empty where there is no such place
+	Detail string // numbers, or what the system said; may be empty
+	Err    error  // the reason, for errors.Is
+}
+
+// advice is what to do, by reason.
+var advice = map[error]string{
+	ErrMoved:    "use the region that the move returned",
+	ErrReleased: "it cannot be used after Close",
+	ErrBorrowed: "close the window first",
+	ErrInFlight: "wait for them first",
+	ErrShared:   "close or deregister them first",
+	ErrClosed:   "open another",
+}
+
+// Error is the message: what was asked, the region, the reason and its place, what to do.
+func (e *Error) Error() string {
+	var s strings.Builder
+	s.WriteString("barewire: ")
+	if e.Op != "" {
+		s.WriteString(e.Op + ": ")
+	}
+	s.WriteString(name(e.Region, e.Type, e.Made))
+	s.WriteString(": " + e.Err.Error())
+	if e.Detail != "" {
+		s.WriteString(": " + e.Detail)
+	}
+	if e.At != "" {
+		s.WriteString(", at " + e.At)
+	}
+	if do := advice[e.Err]; do != "" {
+		s.WriteString("; " + do)
+	}
+	return s.String()
+}
+
+// Unwrap gives errors.Is the reason.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Doing puts into an error of this package what was asked. Others it leaves alone.
+func Doing(op string, err error) error {
+	if e, ok := err.(*Error); ok && e.Op == "" {
+		e.Op = op
+	}
+	return err
+}
+
+// name is how errors call a region.
+func name(given, typ, made string) string {
+	if given != "" {
+		return "region " + given + " of " + typ + " made at " + made
+	}
+	return "region of " + typ + " made at " + made
+}

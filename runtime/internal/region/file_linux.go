@@ -1,0 +1,55 @@
+package region
+
+import (
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+const hugePage = 2 << 20 // of MFD_HUGETLB as it is asked for here
+
+// obtainFile maps a file that exists in memory only, memfd_create(2), shared, so
+// that it can be mapped into other processes. Its size is sealed.
+func obtainFile(a ask) (memory, error) {
+	if a.huge {
+		if m, err := mapMemfd(a, hugePage, unix.MFD_HUGETLB|unix.MFD_HUGE_2MB); err == nil {
+			m.huge = HugeReserved
+			return m, nil
+		}
+		// Transparent huge pages need the alignment too.
+		a.align = max(a.align, hugePage)
+	}
+	m, err := mapMemfd(a, pageSize(), 0)
+	if err == nil && a.huge {
+		err := unix.Madvise(unsafe.Slice((*byte)(m.base), m.size), unix.MADV_HUGEPAGE)
+		if err == nil {
+			m.huge = HugeAdvised
+		}
+	}
+	return m, err
+}
+
+func mapMemfd(a ask, page uintptr, flags int) (m memory, err error) {
+	fd, err := unix.MemfdCreate("barewire:"+a.name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|flags)
+	if err != nil {
+		return memory{}, fmt.Errorf("memfd_create: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "barewire:"+a.name)
+	m, err = mapAround(a, page, func(at unsafe.Pointer, size uintptr) error {
+		if err := unix.Ftruncate(fd, int64(size)); err != nil {
+			return fmt.Errorf("memfd of %d bytes: %w", size, err)
+		}
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW); err != nil {
+			return fmt.Errorf("sealing a memfd's size: %w", err)
+		}
+		return mapAt(at, size, fd, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	})
+	if err != nil {
+		file.Close()
+		return memory{}, err
+	}
+	m.file = file
+	return m, nil
+}

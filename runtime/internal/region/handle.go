@@ -1,0 +1,282 @@
+package region
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
+)
+
+// Handle is one registration of a block of memory, or none: what a typed region
+// points to. It has a generation, which changes whenever the typed region that
+// stands for it does, so an old one is noticed. It may be used from several goroutines.
+type Handle struct {
+	word  atomic.Uint64 // generation, borrows, operations in flight: see the shifts
+	block *Block
+	made  where.Mark // where the region, or this sibling of it, was made
+
+	mu    sync.Mutex
+	ends  [4]end    // how the last generations ended, by generation modulo their number
+	slots []*Borrow // all there are
+	free  *Borrow   // those of no open window
+	// Reg belongs to whoever registered the memory, nil where nobody did. It is
+	// written only by the holder of a move that has not ended yet. It may have
+	// these methods, which are used here:
+	//
+	//	Deregister(context.Context) error  // called when the region is closed
+	//	InFlight(*Handle) string           // where an operation in flight was posted
+	Reg any
+}
+
+const (
+	flightBits = 20
+	borrowBits = 16
+	genBits    = 64 - genShift
+	oneFlight  = 1
+	oneBorrow  = 1 << flightBits
+	flightMask = oneBorrow - 1
+	genShift   = flightBits + borrowBits
+	genMask    = 1<<genBits - 1
+	borrowMask = 1<<borrowBits - 1
+)
+
+// end is how a generation ended.
+type end struct {
+	gen uint32
+	how End
+	at  where.Mark
+}
+
+// End is what ends a generation.
+type End uint8
+
+// The ends.
+const (
+	Moved    End = iota + 1 // it became another typed region: Register, Deregister
+	Released                // it was closed
+)
+
+// FirstGen is the generation of a new handle. A zero typed region has another.
+const FirstGen = 1
+
+func newHandle(b *Block, made where.Mark) *Handle {
+	h := &Handle{block: b, made: made}
+	h.word.Store(FirstGen << genShift)
+	return h
+}
+
+// Gen is the handle's generation now.
+func (h *Handle) Gen() uint32 { return uint32(h.word.Load() >> genShift) }
+
+// Hold counts an operation in flight: until Drop, the memory stays and the
+// handle neither moves nor closes. It fails if the generation is not the current one.
+func (h *Handle) Hold(gen uint32) error {
+	for {
+		w := h.word.Load()
+		if uint32(w>>genShift) != gen {
+			return h.stale(gen)
+		}
+		if w&flightMask == flightMask {
+			return h.errorOf(ErrInFlight, "", fmt.Sprintf("there can be no more than %d", flightMask))
+		}
+		if h.word.CompareAndSwap(w, w+oneFlight) {
+			return nil
+		}
+	}
+}
+
+// Drop ends what Hold began.
+func (h *Handle) Drop() { h.word.Add(^uint64(0)) }
+
+// Check reports whether gen is the current generation.
+func (h *Handle) Check(gen uint32) error {
+	if h.Gen() != gen {
+		return h.stale(gen)
+	}
+	return nil
+}
+
+// Advance ends a generation: the typed region that had it is no longer good,
+// and who calls this gets the next one, which nobody else has. It fails, and changes
+// nothing, while windows are open or operations in flight, and if gen is not the
+// current generation.
+func (h *Handle) Advance(gen uint32, how End) (next uint32, err error) {
+	at := where.Here()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for {
+		w := h.word.Load()
+		if uint32(w>>genShift) != gen {
+			return 0, h.staleLocked(gen)
+		}
+		if w<<genBits != 0 {
+			return 0, h.busyLocked(w)
+		}
+		next = (gen + 1) & genMask
+		// The end is written first: who sees the new generation asks why.
+		old := h.ends[gen%uint32(len(h.ends))]
+		h.ends[gen%uint32(len(h.ends))] = end{gen, how, at}
+		if h.word.CompareAndSwap(w, uint64(next)<<genShift) {
+			return next, nil
+		}
+		h.ends[gen%uint32(len(h.ends))] = old
+	}
+}
+
+// Undo takes an Advance back whose move failed: gen is good again. Nobody may
+// have been given next.
+func (h *Handle) Undo(gen, next uint32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.word.CompareAndSwap(uint64(next)<<genShift, uint64(gen)<<genShift) {
+		h.ends[gen%uint32(len(h.ends))] = end{}
+	}
+}
+
+// closeTimeout bounds how long closing waits for a device.
+const closeTimeout = 10 * time.Second
+
+// Close ends the generation for good: the registration ends, and with the last
+// handle the memory goes. If the device cannot say that it is done with the
+// memory, that stays mapped until the process ends, and the error says so.
+func (h *Handle) Close(gen uint32) error {
+	if _, err := h.Advance(gen, Released); err != nil {
+		return err
+	}
+	var failed error
+	if d, ok := h.Reg.(interface{ Deregister(context.Context) error }); ok {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		if err := d.Deregister(ctx); err != nil {
+			h.block.lost.Store(true)
+			failed = fmt.Errorf("barewire: close: %s: it is released, but its device did not end the registration, so its memory stays mapped: %w", h.Name(), err)
+		}
+	}
+	h.Reg = nil
+	if err := h.block.unref(); err != nil && failed == nil {
+		failed = fmt.Errorf("barewire: close: %s: the system did not take its memory back: %w", h.Name(), err)
+	}
+	return failed
+}
+
+// Keep says that a device may still reach the memory although its registration
+// was to end: it is never unmapped.
+func (h *Handle) Keep() { h.block.lost.Store(true) }
+
+// Sibling is another handle of the same memory, in its first generation. The
+// memory must be there, as it is while who calls this holds h.
+func (h *Handle) Sibling() (*Handle, error) {
+	if !h.block.ref() {
+		return nil, h.stale(h.Gen() - 1)
+	}
+	return newHandle(h.block, where.Here()), nil
+}
+
+// Share gives the memory a file, if it has none, by copying it to other memory.
+// It is for the holder of a move; it fails if the memory has other handles, or the
+// system has no such memory.
+func (h *Handle) Share() error {
+	b := h.block
+	if b.mem.file != nil {
+		return nil
+	}
+	if b.refs.Load() != 1 {
+		return h.errorOf(ErrShared, "", "its memory cannot be given a file")
+	}
+	old := b.mem
+	mem, err := obtainFile(b.ask())
+	if err != nil {
+		return h.errorOf(ErrNoMemory, "", "no file for its memory: "+err.Error())
+	}
+	n := b.bytes()
+	copy(unsafe.Slice((*byte)(mem.base), n), unsafe.Slice((*byte)(old.base), n))
+	b.mem = mem
+	return old.release()
+}
+
+// Type is what is known of the elements.
+func (h *Handle) Type() *Type { return h.block.typ }
+
+// Count is how many elements there are.
+func (h *Handle) Count() int { return h.block.count }
+
+// Memory is where the memory is, in bytes, a multiple of the page, and the file it
+// is a shared mapping of, with the offset there: the file stays the region's. The
+// error says why it has none. Share may change all of it.
+func (h *Handle) Memory() (base unsafe.Pointer, n int, file func() (*os.File, int64, error)) {
+	m := &h.block.mem
+	return m.base, int(m.size), func() (*os.File, int64, error) {
+		if m.file == nil {
+			return nil, 0, fmt.Errorf("%s has no file: %w", h.Name(), m.noFile)
+		}
+		return m.file, 0, nil
+	}
+}
+
+// Base is where the first element is.
+func (h *Handle) Base() unsafe.Pointer { return h.block.mem.base }
+
+// Huge says what pages the memory has.
+func (h *Handle) Huge() Huge { return h.block.mem.huge }
+
+// NoFile says why the memory has no file, nil where it has one.
+func (h *Handle) NoFile() error {
+	if h.block.mem.file != nil {
+		return nil
+	}
+	return h.block.mem.noFile
+}
+
+// Name is how errors call the region: its type and where it was made.
+func (h *Handle) Name() string { return name(h.block.name, h.block.typ.Name, h.made.String()) }
+
+// Range is the error of n elements from i on that are not in the region.
+func (h *Handle) Range(i, n int) error {
+	return h.errorOf(ErrRange, "", fmt.Sprintf("%d elements from %d on, and it has %d", n, i, h.block.count))
+}
+
+func (h *Handle) stale(gen uint32) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.staleLocked(gen)
+}
+
+// staleLocked says how a generation ended.
+func (h *Handle) staleLocked(gen uint32) error {
+	e := h.ends[gen%uint32(len(h.ends))]
+	if e.gen != gen || e.how == 0 {
+		return h.errorOf(ErrMoved, "", "more than once since")
+	}
+	if e.how == Released {
+		return h.errorOf(ErrReleased, e.at.String(), "")
+	}
+	return h.errorOf(ErrMoved, e.at.String(), "")
+}
+
+// busyLocked says what keeps a generation from ending.
+func (h *Handle) busyLocked(w uint64) error {
+	if n := w >> flightBits & borrowMask; n > 0 {
+		at := ""
+		for _, b := range h.slots {
+			if b.state.Load()&1 == 1 {
+				at = b.opened.String()
+				break
+			}
+		}
+		return h.errorOf(ErrBorrowed, at, fmt.Sprintf("%d open, one since", n))
+	}
+	at := ""
+	if p, ok := h.Reg.(interface{ InFlight(*Handle) string }); ok {
+		at = p.InFlight(h)
+	}
+	return h.errorOf(ErrInFlight, at, fmt.Sprint(w&flightMask))
+}
+
+func (h *Handle) errorOf(why error, at, detail string) *Error {
+	return &Error{Region: h.block.name, Type: h.block.typ.Name, Made: h.made.String(), At: at, Detail: detail, Err: why}
+}

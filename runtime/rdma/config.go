@@ -1,0 +1,145 @@
+package rdma
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// DeviceInfo is a device that a provider has.
+type DeviceInfo struct {
+	Provider  string // "soft"
+	Name      string // in the provider
+	Transport string // "InfiniBand", "RoCEv2", "iWARP", "SoftRDMA"
+	State     string // "active", or why it cannot be used
+	Detail    string // link layer, firmware, node: what a person would ask
+}
+
+// StateActive is the State of a device that can be used.
+const StateActive = "active"
+
+// Config says what device is wanted and how its connections behave. The zero
+// value is good: the best device that is there, with the defaults of its transport.
+//
+// Depth, MaxMessage, MTU and DSCP may be given here or in the Transport. What a peer
+// or a device cannot do is lowered to what both can when they connect.
+type Config struct {
+	Provider  Provider  // nil: any that is in use, see [Use]
+	Device    string    // "provider", "provider/name" or "name"; empty: the best that is there
+	Transport Transport // nil: any
+
+	Depth      int  // operations outstanding on a connection, 1 to 65536; 0: the transport's default
+	MaxMessage int  // bytes of one message, 512 to 16 MiB; 0: 4096. A connection has Credits buffers of it
+	MTU        int  // bytes of one packet; 0: the transport's default
+	DSCP       DSCP // class of service, where the transport is IP; 0: the transport's default
+
+	Credits          int           // receives that a connection keeps posted, 32 to 4096; 0: 64
+	OpTimeout        time.Duration // an operation that takes longer aborts its connection; 0: 30 s, negative: never
+	HandshakeTimeout time.Duration // for Dial and each Accept; 0: 10 s
+	Mode             Mode          // how completions are waited for
+	MaxOffers        int           // offers and unanswered imports of a connection; 0: 1024
+
+	// Authorize decides on each request of a peer before any key leaves: once
+	// when it connects, and for each import. Nil allows all. It may block for
+	// HandshakeTimeout at most, and is called from several goroutines.
+	Authorize func(Request) error
+	Logger    *slog.Logger // for violations and failed connections; nil: slog.Default()
+	Observer  func(Event)  // sees what happens, see [Event]; it must not block, nor use the connection
+}
+
+// Request is what a peer asks for.
+type Request struct {
+	Peer   string // its address, in the provider's form
+	Name   string // of the offer to import; empty where the peer connects
+	Type   string // of the offer's elements
+	Rights string // what was asked for, as in "remote_read"
+}
+
+// DSCP is the class of service of packets, 1 to 63. Zero stands for the transport's
+// default; for class 0 on the wire use [BestEffort].
+// Source: RFC 2474, section 3. The traffic class of IPv6 and the type of
+// service of IPv4 are this number times four.
+type DSCP int
+
+// BestEffort is class 0.
+const BestEffort DSCP = -1
+
+// Wire is the number in the packets, 0 to 63.
+func (d DSCP) Wire() uint8 { return uint8(max(d, 0)) & 63 }
+
+// TrafficClass is the byte of the IP header, without the bits of congestion notification.
+func (d DSCP) TrafficClass() uint8 { return d.Wire() << 2 }
+
+// Mode is how completions are waited for.
+type Mode uint8
+
+// The modes.
+const (
+	// ByEvent waits for an event of the device: nothing is burnt, and a completion takes a wake-up.
+	ByEvent Mode = iota
+	// Adaptive polls for some microseconds first, if there is a processor to spare.
+	Adaptive
+	// Busy polls and never sleeps. No goroutine watches the connection: what
+	// the peer asks for is answered while the program waits or calls [Conn.Poll].
+	Busy
+)
+
+// Limits of what a configuration may ask for.
+const (
+	maxDepth      = 1 << 16
+	minMessage    = 512
+	maxMessage    = 16 << 20
+	minCredits    = 32
+	maxCredits    = 4096
+	maxPool       = 1 << 30 // bytes of the receive buffers of one connection
+	maxOffersEver = 1 << 20
+)
+
+// resolve returns the configuration with the transport's values and the defaults filled in.
+func (c Config) resolve() (Config, error) {
+	if c.Transport != nil {
+		if err := c.Transport.settle(&c); err != nil {
+			return c, err
+		}
+	}
+	fill(&c.Depth, 128)
+	fill(&c.MaxMessage, 4096)
+	fill(&c.MTU, 4096)
+	fill(&c.Credits, 64)
+	fill(&c.MaxOffers, 1024)
+	fill(&c.OpTimeout, 30*time.Second)
+	fill(&c.HandshakeTimeout, 10*time.Second)
+	for _, r := range []struct {
+		name         string
+		v, low, high int
+	}{
+		{"Depth", c.Depth, 1, maxDepth},
+		{"MaxMessage", c.MaxMessage, minMessage, maxMessage},
+		{"MTU", c.MTU, 256, 1 << 16},
+		{"Credits", c.Credits, minCredits, maxCredits},
+		{"MaxOffers", c.MaxOffers, 1, maxOffersEver},
+		{"DSCP", int(c.DSCP), int(BestEffort), 63},
+		{"Mode", int(c.Mode), int(ByEvent), int(Busy)},
+	} {
+		if r.v < r.low || r.v > r.high {
+			return c, fmt.Errorf("%w: %s is %d, want %d to %d", ErrConfig, r.name, r.v, r.low, r.high)
+		}
+	}
+	if c.HandshakeTimeout < 0 {
+		return c, fmt.Errorf("%w: HandshakeTimeout is %v, want more than 0", ErrConfig, c.HandshakeTimeout)
+	}
+	if c.Credits*c.MaxMessage > maxPool {
+		return c, fmt.Errorf("%w: %d Credits of MaxMessage %d take more than 1 GiB a connection", ErrConfig, c.Credits, c.MaxMessage)
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	return c, nil
+}
+
+// fill sets what is zero.
+func fill[N ~int | ~int64](p *N, v N) {
+	if *p == 0 {
+		*p = v
+	}
+}

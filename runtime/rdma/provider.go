@@ -1,0 +1,211 @@
+package rdma
+
+import (
+	"context"
+	"os"
+	"unsafe"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+)
+
+// Provider is a way to reach the memory of others: a kind of device, or
+// software in its place. Packages of providers register one with [Use] when they
+// are imported. Everything that is typed, counted and checked is done above this
+// interface, once for all; a provider moves bytes and enforces what it was told
+// to grant. The package rdmatest has the tests that any provider must pass.
+type Provider interface {
+	// Name is one word: "soft", "shm", "verbs".
+	Name() string
+	// Devices lists what is there, best first. None is no error.
+	Devices(ctx context.Context) ([]DeviceInfo, error)
+	// Open opens the device of that name. The configuration is valid and has its
+	// defaults; the provider lowers in Adapter.Limits what it cannot do.
+	Open(ctx context.Context, name string, cfg *Config) (Adapter, error)
+}
+
+// Adapter is an open device.
+type Adapter interface {
+	Info() DeviceInfo
+	Limits() Limits
+	// NewDomain makes a protection domain: keys are good in one domain only.
+	NewDomain() (ProtectionDomain, error)
+	Close() error
+}
+
+// Limits are what an adapter can do.
+type Limits struct {
+	Depth        int  // work requests outstanding on a queue
+	Segments     int  // local segments of one work request, at least 1
+	MaxMessage   int  // bytes of one send
+	MaxTransfer  int  // bytes of one read or write
+	AtomicGlobal bool // atomics of peers and of this processor on one word are atomic together
+	ConnGrants   bool // keys can be scoped to one connection
+	FileMemory   bool // registering needs memory that has a file (Memory.File)
+}
+
+// ProtectionDomain is memory and queues that may be used together. Its methods
+// may be called from several goroutines.
+type ProtectionDomain interface {
+	// Register makes memory known. It stays mapped, and is not moved, until
+	// Deregister has returned nil. conn is not nil where the key is for that
+	// queue only.
+	Register(m Memory, rights barewire.Rights, conn Queue) (Keys, error)
+	// Deregister makes keys invalid. When it returns nil no access of a peer is
+	// in progress, and none comes; after an error the memory must not be freed.
+	Deregister(ctx context.Context, k Keys) error
+	// Listen accepts queues at an address in the provider's form.
+	Listen(ctx context.Context, addr string) (Acceptor, error)
+	// Dial connects a queue. hello is shown to the peer, which answers with its own.
+	Dial(ctx context.Context, addr string, hello []byte) (Queue, error)
+	// Close ends what is left: queues, listeners, keys.
+	Close() error
+}
+
+// Acceptor is a listening address.
+type Acceptor interface {
+	Addr() string
+	// Accept waits for a peer. answer is given the peer's hello and returns ours;
+	// its error refuses the peer, which is told the text.
+	Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (Queue, error)
+	Close() error
+}
+
+// Memory is what a provider is given to register.
+type Memory struct {
+	Base unsafe.Pointer // page-aligned; nil where the host has no pointer (GPU)
+	Len  int            // bytes
+	// File returns the file that the memory is a shared mapping of, and the
+	// offset there. The file stays the region's: duplicate it to keep it. The
+	// error says why the memory has none.
+	File func() (*os.File, int64, error)
+	// Name is for errors: the region's type and where it was made.
+	Name string
+}
+
+// LKey is a local key: it names registered memory to the own device.
+type LKey uint32
+
+// RKey is a remote key: it names registered memory to a peer. A registration
+// that grants nothing remote has none: zero.
+type RKey uint32
+
+// Keys are what a registration has.
+type Keys struct {
+	L     LKey
+	R     RKey
+	Addr  uint64 // where the memory begins in the space of R
+	Epoch uint32 // which registration of R this is
+}
+
+// Queue is a connected queue pair. Post and PostReceive are called by one
+// goroutine at a time, and so is Poll; the two groups may run side by side.
+// Everything else may be called at any time.
+type Queue interface {
+	// Hello is what the peer said when it connected.
+	Hello() []byte
+	// Peer is the peer's address, for errors.
+	Peer() string
+	// Prepare makes ready to use a key of the peer: a call before the first
+	// use saves time then. The error says why the key will not do.
+	Prepare(ctx context.Context, key RKey, epoch uint32) error
+	// Post hands over work requests in order and rings once. It returns how many
+	// were taken, and why the rest was not. Each taken request completes exactly once, in
+	// order, with the memory of its segments in use until then.
+	Post(wrs []WorkRequest) (int, error)
+	// PostReceive hands over buffers for what the peer sends: one is used, in
+	// order, by each Send and each WriteNotify.
+	PostReceive(rs []ReceiveRequest) error
+	// Poll takes completions, as many as there are and have room. It does not wait.
+	Poll(out []Completion) int
+	// Wait returns when Poll may have something, when ctx ends or when the queue is closed. Spurious
+	// returns are allowed, lost ones are not.
+	Wait(ctx context.Context) error
+	// Abort moves the queue to its error state and tells the peer if it can: all that
+	// is outstanding completes, with an error, and so does all that is posted after. It does not wait.
+	Abort(cause error)
+	// Close ends the queue. Nothing completes after it.
+	Close() error
+}
+
+// Verb is what a work request does.
+type Verb uint8
+
+// The verbs. Notify is never posted: it is how a peer's WriteNotify completes a
+// receive; Receive is how a peer's Send does.
+const (
+	VerbWrite Verb = iota + 1
+	VerbWriteNotify
+	VerbRead
+	VerbSend
+	VerbCompareSwap
+	VerbFetchAdd
+	VerbFlush // completes when all earlier writes are placed at the peer
+	VerbReceive
+	VerbNotify
+)
+
+// MaxSegments is the most local segments that a work request has room for.
+const MaxSegments = 4
+
+// WorkRequest is one operation. The provider does not keep it after Post.
+type WorkRequest struct {
+	ID      uint64 // comes back in the completion
+	Verb    Verb
+	Fence   bool  // wait for earlier reads and atomics of this queue
+	Segs    uint8 // of Local in use
+	Epoch   uint32
+	Key     RKey
+	Addr    uint64               // in the space of Key
+	Local   [MaxSegments]Segment // from (Write, Send) or to (Read)
+	Imm     uint32               // WriteNotify: for the peer's notification; Send: for its receive
+	Compare uint64               // CompareSwap
+	Operand uint64               // CompareSwap: the new value; FetchAdd: what to add
+}
+
+// Segment is a piece of registered local memory.
+type Segment struct {
+	Ptr unsafe.Pointer
+	Len int
+	Key LKey
+}
+
+// ReceiveRequest is a buffer for one message.
+type ReceiveRequest struct {
+	ID  uint64
+	Buf Segment
+}
+
+// Completion is the end of a work request or of a receive.
+type Completion struct {
+	ID     uint64
+	Verb   Verb
+	Err    error  // nil: done; a *StatusError, else a reason of the provider's
+	Bytes  int    // of a receive or a notification
+	Imm    uint32 // of a receive or a notification
+	Result uint64 // of an atomic: the word before
+}
+
+// Status is the kind of failure of a completion, alike for all providers as far as
+// they can tell.
+type Status uint8
+
+// The statuses.
+const (
+	StatusLocal       Status = iota + 1 // the local segment is not registered, or too short
+	StatusRemoteKey                     // the peer knows no such key, or no longer, or not for us
+	StatusRemoteRange                   // outside what the key names
+	StatusRemoteRight                   // the key does not grant it
+	StatusMisaligned                    // an atomic on a word that is not aligned
+	StatusNotReady                      // no receive was posted in time
+	StatusTooLong                       // the message is longer than the receive
+	StatusPeerLost                      // the peer ended or cannot be reached
+	StatusTimeout                       // no answer in time
+	StatusFlushed                       // an earlier operation failed, or the queue was aborted
+	StatusProvider                      // anything else
+)
+
+// StatusError is the error of a completion.
+type StatusError struct {
+	Status Status
+	Detail string // what the provider knows beyond the status; may be empty
+}

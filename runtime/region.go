@@ -1,0 +1,113 @@
+package barewire
+
+import (
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
+)
+
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// Region is memory for elements of T that lives where R says and grants what A
+// says. It is always used by pointer, and whoever has it closes it. Registering
+// it gives another Region for the same memory and ends this one: [ErrMoved].
+// The zero value is no region: [ErrNoRegion].
+type Region[T Fixed[T], R Residency, A Access] struct {
+	_   [0]func(T, R, A) // first: then it takes no room, and nothing converts or compares
+	_   noCopy
+	h   *region.Handle
+	gen uint32
+}
+
+// Core is for the runtime's device packages: the handle and the generation that r is good for.
+func Core[T Fixed[T], R Residency, A Access](_ seal.Friend, r *Region[T, R, A]) (*region.Handle, uint32, error) {
+	if r == nil || r.h == nil {
+		return nil, 0, ErrNoRegion
+	}
+	return r.h, r.gen, nil
+}
+
+// Mint is for the runtime's allocators and device packages: the typed region
+// for a generation of a handle.
+func Mint[T Fixed[T], R Residency, A Access](_ seal.Friend, h *region.Handle, gen uint32) *Region[T, R, A] {
+	return &Region[T, R, A]{h: h, gen: gen}
+}
+
+// Span is a range of a region's elements, for operations: checked when it is
+// made, and refused by the operation if the check failed. It may be copied, and is good as long as
+// the region is.
+type Span[T Fixed[T], A Access] struct {
+	_   [0]func(T, A)
+	h   *region.Handle
+	gen uint32
+	bad bool // the range is not in the region; then at and n are what was asked
+	at  int  // the first element
+	n   int
+}
+
+// Span is the n elements of r from the element i on. A range that is not in
+// the region is an error of the operation that is asked to use it.
+func (r *Region[T, R, A]) Span(i, n int) Span[T, A] {
+	if r == nil || r.h == nil {
+		return Span[T, A]{}
+	}
+	count := r.h.Count()
+	return Span[T, A]{h: r.h, gen: r.gen, at: i, n: n, bad: i < 0 || n < 0 || i > count || n > count-i}
+}
+
+// Len is the number of elements.
+func (r *Region[T, R, A]) Len() int {
+	if r == nil || r.h == nil {
+		return 0
+	}
+	return r.h.Count()
+}
+
+// String names the region as errors do: its type, and where it was made.
+func (r *Region[T, R, A]) String() string {
+	if r == nil || r.h == nil {
+		return "no region"
+	}
+	return r.h.Name()
+}
+
+// Close gives the memory back, ending its registration first. It fails, and the
+// region stays as it is, while windows are open ([ErrBorrowed]) or operations
+// have not ended ([ErrInFlight]), and if it was moved ([ErrMoved]) or closed ([ErrReleased]).
+// Any other error comes after it was closed: the device did not end the
+// registration within 10 seconds, and the memory stays mapped, or the system failed.
+func (r *Region[T, R, A]) Close() error {
+	if r == nil || r.h == nil {
+		return ErrNoRegion
+	}
+	return region.Doing("close", r.h.Close(r.gen))
+}
+
+// check reports whether the region is current.
+func (r *Region[T, R, A]) check(op string) error {
+	if r == nil || r.h == nil {
+		return ErrNoRegion
+	}
+	return region.Doing(op, r.h.Check(r.gen))
+}
+
+// SpanParts is for the runtime's device packages: the handle and generation, where
+// the region begins, and the range in bytes. Who uses them holds the handle with
+// that generation first. The error is [ErrNoRegion] or names the region and what was asked.
+func SpanParts[T Fixed[T], A Access](_ seal.Friend, s Span[T, A]) (h *region.Handle, gen uint32, base unsafe.Pointer, off, bytes int, err error) {
+	if s.h == nil {
+		return nil, 0, nil, 0, 0, ErrNoRegion
+	}
+	if s.bad {
+		return nil, 0, nil, 0, 0, s.h.Range(s.at, s.n)
+	}
+	size := int(s.h.Type().Size)
+	return s.h, s.gen, s.h.Base(), s.at * size, s.n * size, nil
+}
+
+// Len is the number of elements of the span.
+func (s Span[T, A]) Len() int { return s.n }

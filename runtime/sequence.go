@@ -1,0 +1,92 @@
+package barewire
+
+import (
+	"encoding/binary"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+)
+
+// LoadWords copies len(dst) bytes from src, which is aligned to 8, word by word
+// with atomic loads: whoever writes at the same time the same way tears no
+// word. It is for generated code.
+func LoadWords(dst []byte, src unsafe.Pointer) {
+	for len(dst) >= 8 {
+		binary.NativeEndian.PutUint64(dst, atomic.LoadUint64((*uint64)(src)))
+		dst, src = dst[8:], unsafe.Add(src, 8)
+	}
+	if len(dst) >= 4 {
+		binary.NativeEndian.PutUint32(dst, atomic.LoadUint32((*uint32)(src)))
+		dst, src = dst[4:], unsafe.Add(src, 4)
+	}
+	if len(dst) > 0 {
+		copy(dst, unsafe.Slice((*byte)(src), len(dst)))
+	}
+}
+
+// StoreWords copies src to dst, which is aligned to 8, word by word with atomic
+// stores. It is for generated code.
+func StoreWords(dst unsafe.Pointer, src []byte) {
+	for len(src) >= 8 {
+		atomic.StoreUint64((*uint64)(dst), binary.NativeEndian.Uint64(src))
+		src, dst = src[8:], unsafe.Add(dst, 8)
+	}
+	if len(src) >= 4 {
+		atomic.StoreUint32((*uint32)(dst), binary.NativeEndian.Uint32(src))
+		src, dst = src[4:], unsafe.Add(dst, 4)
+	}
+	if len(src) > 0 {
+		copy(unsafe.Slice((*byte)(dst), len(src)), src)
+	}
+}
+
+// snapshotTries bounds how often a snapshot is tried again while others write.
+const snapshotTries = 10000
+
+// Snapshot copies the element i to dst, which has its size, as it was at one time:
+// its first word is a sequence, odd while it is written, which grows with each write. It
+// gives the sequence, and [ErrUnstable] where each try met a writer. It is for generated code.
+func Snapshot[T Fixed[T], A Access](w Window[T, A], i int, dst []byte) (seq uint64, err error) {
+	return snapshot(dst, At(w, i, uintptr(len(dst))))
+}
+
+func snapshot(dst []byte, p unsafe.Pointer) (seq uint64, err error) {
+	word := Atomic64{(*uint64)(p)}
+	for try := range snapshotTries {
+		if try > 16 {
+			runtime.Gosched()
+		}
+		seq = word.Load()
+		if seq&1 != 0 {
+			continue
+		}
+		LoadWords(dst, p)
+		if word.Load() == seq {
+			return seq, nil
+		}
+	}
+	return 0, ErrUnstable
+}
+
+// Publish copies src, which has its size, to the element i but for its first word,
+// the sequence: it is made odd before and even after, whatever src has there. Of several writers
+// one waits for the other; [ErrUnstable] where that did not end. It is for generated code.
+func Publish[T Fixed[T], A Access](w Window[T, A], i int, src []byte) error {
+	return publish(At(w, i, uintptr(len(src))), src)
+}
+
+func publish(p unsafe.Pointer, src []byte) error {
+	word := Atomic64{(*uint64)(p)}
+	for try := range snapshotTries {
+		if try > 16 {
+			runtime.Gosched()
+		}
+		seq := word.Load()
+		if seq&1 == 0 && word.CompareAndSwap(seq, seq+1) {
+			StoreWords(unsafe.Add(p, 8), src[8:])
+			word.Store(seq + 2)
+			return nil
+		}
+	}
+	return ErrUnstable
+}

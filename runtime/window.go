@@ -1,0 +1,137 @@
+package barewire
+
+import (
+	"iter"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/wire"
+)
+
+// Window is access to a region's elements in place. While it is open the region
+// can be neither closed nor registered ([ErrBorrowed]); who opened it closes it, once. It may be
+// copied and used by several goroutines, until it is closed: generated code has
+// a function that gives the element i (SampleAt), and more. The zero value has no elements.
+//
+// Using a window that was closed is a mistake that is not always noticed: under the
+// race detector and with -tags barewiredebug each access checks, and panics.
+type Window[T Fixed[T], A Access] struct {
+	_    [0]func(T, A)
+	base unsafe.Pointer
+	n    int
+	loan loan
+}
+
+// loan is what a window took out of a handle.
+type loan struct {
+	slot  *region.Borrow
+	state uint64
+}
+
+// Open opens a window on the elements of a region. The error is a [*RegionError]:
+// [ErrMoved], [ErrReleased], or [ErrNoRegion].
+func Open[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A]) (Window[T, A], error) {
+	if r == nil || r.h == nil {
+		return Window[T, A]{}, ErrNoRegion
+	}
+	slot, state, err := r.h.Borrow(r.gen)
+	if err != nil {
+		return Window[T, A]{}, region.Doing("open", err)
+	}
+	return Window[T, A]{base: r.h.Base(), n: r.h.Count(), loan: loan{slot, state}}, nil
+}
+
+// With opens a window for as long as use runs, and closes it after, also when use panics.
+func With[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A], use func(Window[T, A]) error) (err error) {
+	w, err := Open(r)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := w.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return use(w)
+}
+
+// Close ends the window. What it gave (views, slices, atomics) must not be used any
+// more. A second Close is [ErrWindowClosed].
+func (w Window[T, A]) Close() error {
+	if w.loan.slot == nil {
+		return ErrNoWindow
+	}
+	return region.Doing("close window", w.loan.slot.Return(w.loan.state))
+}
+
+// Len is the number of elements.
+func (w Window[T, A]) Len() int { return w.n }
+
+// At is where the element i begins; size is the size of one. An index out of range panics
+// as a slice's does. It is for generated code.
+func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointer {
+	if region.Checked {
+		w.loan.check()
+	}
+	if uint(i) >= uint(w.n) {
+		outOfRange(i, w.n)
+	}
+	return unsafe.Add(w.base, uintptr(i)*size)
+}
+
+// Elements is where the first element begins, and how many there are: for loops,
+// with [Step]. It is for generated code.
+func Elements[T Fixed[T], A Access](w Window[T, A]) (first unsafe.Pointer, n int) {
+	if region.Checked {
+		w.loan.check()
+	}
+	return w.base, w.n
+}
+
+// Step is where the element i begins, unchecked. It is for generated code.
+func Step(first unsafe.Pointer, i int, size uintptr) unsafe.Pointer {
+	return unsafe.Add(first, uintptr(i)*size)
+}
+
+// Slice is the elements as a slice over the region's memory: no copy. It must not
+// be used after the window is closed. The error is [ErrWindowClosed], or
+// [wire.ErrBigEndian] on machines that store the high byte first.
+func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
+	if w.loan.slot == nil {
+		return nil, ErrNoWindow
+	}
+	if !w.loan.slot.Open(w.loan.state) {
+		return nil, region.Doing("slice", w.loan.slot.Fault(w.loan.state))
+	}
+	if !wire.LittleEndian {
+		return nil, wire.ErrBigEndian
+	}
+	return unsafe.Slice((*T)(w.base), w.n), nil
+}
+
+// All iterates over where the elements begin, without a check for each; size is the size of one. It is
+// for generated code.
+func All[T Fixed[T], A Access](w Window[T, A], size uintptr) iter.Seq2[int, unsafe.Pointer] {
+	return func(yield func(int, unsafe.Pointer) bool) {
+		p, n := Elements(w)
+		for i := range n {
+			if !yield(i, Step(p, i, size)) {
+				return
+			}
+		}
+	}
+}
+
+// check panics if the window is closed.
+func (l loan) check() {
+	if l.slot != nil && !l.slot.Open(l.state) {
+		panic(region.Doing("access", l.slot.Fault(l.state)))
+	}
+}
+
+// outOfRange panics as a slice of n elements does for its element i.
+//
+//go:noinline
+func outOfRange(i, n int) {
+	_ = make([]struct{}, n)[i]
+}
