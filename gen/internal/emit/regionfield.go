@@ -88,6 +88,6 @@ func localField(g *gocode.Code, t *plan.Type, f *plan.Field) {
 	doc := fmt.Sprintf("%s refers to %s of the element with index i of a span. If there is\nnone, the operation that gets it fails.", name, f.Schema)
 	sig := fmt.Sprintf("%s[A barewire.Registered](s barewire.Span[%s, A], i int) barewire.LocalField[%s]", name, t.Go, f.Val.Go)
 	g.Func(doc, sig, func(b *gocode.Body) {
-		b.P("return barewire.LocalFieldOf[%s](s, i, %d, %d)", f.Val.Go, f.Offset, f.Val.Layout.Min)
+		b.P("return barewire.FieldIn[%s](s, i, %d, %d)", f.Val.Go, f.Offset, f.Val.Layout.Min)
 	})
 }
