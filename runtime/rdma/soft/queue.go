@@ -1,0 +1,340 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+// queue is one end of a connection. What its owner posts is under mu, what its
+// peer's messages do to it is under in.mu. Locks are taken in the order: mu of a queue,
+// in.mu of its peer or its own, mu of a domain; never the mu of both ends at once. So the
+// race detector sees an owner and a peer ordered only where a message orders them.
+type queue struct {
+	dom     *domain
+	peer    *queue
+	name    string // Peer()
+	hello   []byte
+	message int // bytes of the longest send
+
+	mu      sync.Mutex
+	ended   *rdma.StatusError // not nil: failed or aborted, and what requests complete with
+	owed    *rdma.StatusError // what the next request completes with instead
+	closed  bool
+	out     int                   // requests taken and not polled
+	sent    ring[rdma.Completion] // done and not polled
+	copying bool                  // mu was released for a long copy
+	copies  int                   // long copies that ended
+	copied  sync.Cond             // one more
+	tell    string                // what the peer must be told once mu is released
+	kill    bool                  // so must be the death of the peer's adapter
+	wait    line                  // requests that were not done at once
+
+	ours   cache[rdma.LKey] // registrations of own memory, and of the peer's
+	theirs cache[rdma.RKey]
+
+	in inbox
+
+	waiters atomic.Int32
+	wake    chan struct{} // has room for one
+}
+
+// newPair connects two queues: the acceptor's, and the dialer's.
+func newPair(a, b *domain, dialer, addr string) (*queue, *queue) {
+	p, q := newQueue(a, dialer), newQueue(b, addr)
+	p.peer, q.peer = q, p
+	return p, q
+}
+
+func newQueue(d *domain, name string) *queue {
+	a := d.adapter
+	q := &queue{
+		dom: d, name: name, message: a.message,
+		sent: newRing[rdma.Completion](a.depth), wake: make(chan struct{}, 1),
+	}
+	q.copied.L = &q.mu
+	q.in.posted = newRing[rdma.ReceiveRequest](a.receives)
+	q.in.done = newRing[rdma.Completion](a.receives)
+	q.wait.loose = d.fabric.cfg.Reorder
+	q.wait.rnd = d.fabric.random()
+	return q
+}
+
+func (q *queue) Hello() []byte { return slices.Clone(q.hello) }
+
+func (q *queue) Peer() string { return q.name }
+
+// Prepare finds out early whether a key will do.
+func (q *queue) Prepare(ctx context.Context, key rdma.RKey, epoch uint32) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("soft: prepare a key of %s: %w", q.name, err)
+	}
+	if err := q.dom.fabric.refused(AtPrepare, q, q.name); err != nil {
+		return fmt.Errorf("soft: prepare a key of %s: %w", q.name, err)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return fmt.Errorf("soft: prepare a key of %s: the queue: %w", q.name, errClosed)
+	}
+	if q.ended != nil {
+		return fmt.Errorf("soft: prepare a key of %s: %w", q.name, q.ended)
+	}
+	if _, serr := q.keyOfPeer(key, epoch); serr != nil {
+		return fmt.Errorf("soft: prepare a key of %s: %w", q.name, serr)
+	}
+	return nil
+}
+
+// Post does requests at once where nothing holds them. Between requests it lets
+// others have the queue only where a copy was long.
+func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
+	q.mu.Lock()
+	direct := q.ended == nil && len(q.wait.todo) == 0 && !q.wait.loose && q.dom.fabric.rules.Load() == nil
+	for n < len(wrs) {
+		if q.out == len(q.sent.buf) || q.closed {
+			err = errFull
+			break
+		}
+		q.out++
+		wr := &wrs[n]
+		n++
+		if !direct || !q.perform(wr) {
+			q.take(wr)
+			direct = false
+		}
+	}
+	if q.closed {
+		err = fmt.Errorf("soft: post to %s: the queue: %w", q.name, errClosed)
+	}
+	q.release()
+	return n, err
+}
+
+// perform does a request now, if it needs to wait for nothing.
+func (q *queue) perform(wr *rdma.WorkRequest) bool {
+	var result uint64
+	var serr *rdma.StatusError
+	switch wr.Verb {
+	case rdma.VerbWrite:
+		serr = q.write(wr)
+	case rdma.VerbRead:
+		serr = q.read(wr)
+	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
+		result, serr = q.atomic(wr)
+	case rdma.VerbSend, rdma.VerbWriteNotify:
+		var placed bool
+		err := q.send(wr, &placed)
+		if err == errHungry {
+			return false
+		}
+		serr, _ = err.(*rdma.StatusError)
+	case rdma.VerbFlush:
+	default:
+		return false
+	}
+	if q.ended != nil || serr != nil { // it failed, or the queue did while a long copy ran
+		q.wait.add(wr).finish(result, serr)
+		if serr != nil {
+			q.fail(serr)
+		}
+		q.flush()
+		return true
+	}
+	c := q.sent.push()
+	c.ID, c.Verb, c.Err, c.Result = wr.ID, wr.Verb, nil, result
+	q.signal()
+	return true
+}
+
+// asError keeps a nil a nil.
+func asError(serr *rdma.StatusError) error {
+	if serr == nil {
+		return nil
+	}
+	return serr
+}
+
+// release unlocks mu, and then tells the peer what it must know.
+func (q *queue) release() {
+	tell, kill := q.tell, q.kill
+	q.tell, q.kill = "", false
+	q.mu.Unlock()
+	if kill {
+		q.peer.dom.adapter.kill()
+	}
+	if tell != "" {
+		q.peer.lost(tell)
+	}
+}
+
+// Poll takes completions of requests first, then those of receives.
+func (q *queue) Poll(out []rdma.Completion) (n int) {
+	q.mu.Lock()
+	if q.sent.n == 0 && len(q.wait.todo)+len(q.wait.late) > 0 {
+		q.nudge()
+	}
+	for n < len(out) && q.sent.n > 0 {
+		out[n] = *q.sent.pop()
+		n++
+	}
+	q.out -= n
+	q.release()
+	if n < len(out) && q.in.ready.Load() != 0 {
+		n += q.in.poll(out[n:])
+	}
+	return n
+}
+
+// Wait returns nil when there is something to poll.
+func (q *queue) Wait(ctx context.Context) error {
+	q.waiters.Add(1) // before looking: whoever makes a completion looks at it after
+	some, closed := q.look()
+	if !some && !closed {
+		select {
+		case <-q.wake:
+		case <-ctx.Done():
+		}
+	}
+	if q.waiters.Add(-1) > 0 {
+		q.poke() // the others wait for the same
+	}
+	switch _, closed = q.look(); {
+	case closed:
+		return fmt.Errorf("soft: wait for %s: the queue: %w", q.name, errClosed)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return nil
+}
+
+// look says whether Poll has something, having brought forward what can be done.
+func (q *queue) look() (some, closed bool) {
+	q.mu.Lock()
+	if q.sent.n == 0 && len(q.wait.todo)+len(q.wait.late) > 0 {
+		q.nudge()
+	}
+	some, closed = q.sent.n > 0, q.closed
+	q.release()
+	return some || q.in.ready.Load() != 0, closed
+}
+
+// signal wakes a waiter, which wakes the next.
+func (q *queue) signal() {
+	if q.waiters.Load() > 0 {
+		q.poke()
+	}
+}
+
+func (q *queue) poke() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Abort fails the queue and tells the peer's.
+func (q *queue) Abort(cause error) {
+	text := "aborted"
+	if cause != nil {
+		text = "aborted: " + cause.Error()
+	}
+	q.mu.Lock()
+	if q.ended == nil && !q.closed {
+		q.end(status(rdma.StatusFlushed, "%s", text), "the peer "+text)
+	}
+	q.release()
+}
+
+// lost fails the queue because the other side ended.
+func (q *queue) lost(why string) {
+	q.mu.Lock()
+	if q.ended == nil && !q.closed {
+		q.end(status(rdma.StatusPeerLost, "%s", why), "")
+	}
+	q.release()
+}
+
+// fail fails the queue after a request of its own did. mu is held.
+func (q *queue) fail(cause *rdma.StatusError) {
+	if q.ended == nil {
+		q.end(status(rdma.StatusFlushed, "an earlier request failed: %s", cause.Error()),
+			"the peer's queue failed: "+cause.Error())
+	}
+}
+
+// end completes all that is outstanding with serr. A request in the midst of a long
+// copy is left to whoever copies. mu is held.
+func (q *queue) end(serr *rdma.StatusError, tell string) {
+	q.ended, q.tell = serr, tell
+	if !q.copying {
+		q.flush()
+	}
+	if n := q.in.end(serr); n > 0 {
+		q.signal()
+	}
+}
+
+// Close ends the queue. It waits for a copy that is being made, in either direction.
+func (q *queue) Close() error {
+	q.mu.Lock()
+	first := !q.closed
+	q.closed = true
+	q.waitCopied()
+	q.wait.clear()
+	q.sent.n = 0
+	q.mu.Unlock()
+	q.in.close()
+	q.poke()
+	if first {
+		q.peer.lost("the peer closed the connection")
+	}
+	q.peer.settle()
+	q.dom.forget(q) // not before: Deregister looks there for accesses in progress
+	return nil
+}
+
+// settle waits until what the queue accessed when it was called is not accessed any more.
+func (q *queue) settle() {
+	q.mu.Lock()
+	q.waitCopied()
+	q.mu.Unlock()
+}
+
+// waitCopied waits for the long copy that is being made, if any. mu is held.
+func (q *queue) waitCopied() {
+	for n := q.copies; q.copying && q.copies == n; {
+		q.copied.Wait()
+	}
+}
+
+// longCopy is how many bytes are copied with mu released.
+const longCopy = 64 << 10
+
+// unlocked runs a long copy with mu released. Registrations that it uses
+// were found alive under mu, so Deregister waits for it.
+func (q *queue) unlocked(run func()) {
+	q.copying = true
+	q.mu.Unlock()
+	run()
+	q.mu.Lock()
+	q.copying = false
+	q.copies++
+	q.copied.Broadcast()
+}
+
+// after runs f with mu held in a while, unless the queue ends before.
+func (q *queue) after(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, func() {
+		q.mu.Lock()
+		if q.ended == nil && !q.closed {
+			f()
+		}
+		q.release()
+	})
+}
