@@ -32,9 +32,9 @@ type Adapter interface {
 	Close() error
 }
 
-// Limits are what an adapter can do.
+// Limits are what an adapter can do. A request beyond one completes with StatusLocal.
 type Limits struct {
-	Depth        int  // work requests outstanding on a queue
+	Depth        int  // work requests outstanding on a queue: taken, and not polled
 	Segments     int  // local segments of one work request, at least 1
 	MaxMessage   int  // bytes of one send
 	MaxTransfer  int  // bytes of one read or write
@@ -51,7 +51,8 @@ type ProtectionDomain interface {
 	// queue only.
 	Register(m Memory, rights barewire.Rights, conn Queue) (Keys, error)
 	// Deregister makes keys invalid. When it returns nil no access of a peer is
-	// in progress, and none comes; after an error the memory must not be freed.
+	// in progress, and none comes; after an error the memory must not be freed. Keys
+	// of a domain that was closed can be deregistered still.
 	Deregister(ctx context.Context, k Keys) error
 	// Listen accepts queues at an address in the provider's form.
 	Listen(ctx context.Context, addr string) (Acceptor, error)
@@ -65,7 +66,7 @@ type ProtectionDomain interface {
 type Acceptor interface {
 	Addr() string
 	// Accept waits for a peer. answer is given the peer's hello and returns ours;
-	// its error refuses the peer, which is told the text.
+	// its error refuses the peer, which is told the text, and Accept waits for the next.
 	Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (Queue, error)
 	Close() error
 }
@@ -97,7 +98,10 @@ type Keys struct {
 	Epoch uint32 // which registration of R this is
 }
 
-// Queue is a connected queue pair. Post and PostReceive are called by one
+// Queue is a connected queue pair. A request that fails moves it to its error state, as
+// Abort does, and the peer's too: each request and receive that is outstanding completes
+// with StatusFlushed, or with StatusPeerLost where the other end was the
+// cause, after completions that were there before. Post and PostReceive are called by one
 // goroutine at a time, and so is Poll; the two groups may run side by side.
 // Everything else may be called at any time.
 type Queue interface {
@@ -109,11 +113,12 @@ type Queue interface {
 	// use saves time then. The error says why the key will not do.
 	Prepare(ctx context.Context, key RKey, epoch uint32) error
 	// Post hands over work requests in order and rings once. It returns how many
-	// were taken, and why the rest was not. Each taken request completes exactly once, in
-	// order, with the memory of its segments in use until then.
+	// were taken, and why the rest was not: the queue is full, or closed. Each taken
+	// request completes exactly once, in order, with the memory of its segments in use until then.
 	Post(wrs []WorkRequest) (int, error)
 	// PostReceive hands over buffers for what the peer sends: one is used, in
-	// order, by each Send and each WriteNotify.
+	// order, by each Send and each WriteNotify, which leaves it as it is. It takes all or, with an
+	// error, none. There is room for Limits.Depth and for twice Config.Credits at least.
 	PostReceive(rs []ReceiveRequest) error
 	// Poll takes completions, as many as there are and have room. It does not wait.
 	Poll(out []Completion) int
@@ -123,7 +128,9 @@ type Queue interface {
 	// Abort moves the queue to its error state and tells the peer if it can: all that
 	// is outstanding completes, with an error, and so does all that is posted after. It does not wait.
 	Abort(cause error)
-	// Close ends the queue. Nothing completes after it.
+	// Close ends the queue. Nothing completes after it, no memory is accessed through
+	// the queue in either direction, and Post, PostReceive and Wait fail.
+	// To close it again does nothing.
 	Close() error
 }
 
@@ -147,7 +154,10 @@ const (
 // MaxSegments is the most local segments that a work request has room for.
 const MaxSegments = 4
 
-// WorkRequest is one operation. The provider does not keep it after Post.
+// WorkRequest is one operation. The provider does not keep it after Post. A write
+// or a read of no bytes fails with StatusLocal; a WriteNotify of none is a bare
+// notification, and its key is not looked at. Atomics are of an aligned word of eight
+// bytes, little-endian as everything in a region, and use no segments.
 type WorkRequest struct {
 	ID      uint64 // comes back in the completion
 	Verb    Verb
