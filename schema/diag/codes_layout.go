@@ -12,6 +12,8 @@ const (
 	TooLarge        Code = "BW2008"
 	FalseSharing    Code = "BW2009"
 	StrideUnaligned Code = "BW2010"
+
+	FalseSharingList Code = "BW2011"
 )
 
 var _ = register(
@@ -95,5 +97,14 @@ var _ = register(
 			"used by different processors, give each a line of its own with #@cacheline and #@pad.",
 		Wrong: "type Ring struct {\n  #@atomic\n  head: u64\n  #@atomic\n  tail: u64\n}\n",
 		Right: "type Ring struct {\n  #@atomic\n  #@cacheline\n  head: u64\n  #@pad\n  pad0: data[56]\n  #@atomic\n  #@cacheline\n  tail: u64\n  #@pad\n  pad1: data[56]\n}\n",
+	},
+	Rule{
+		Code: FalseSharingList, Name: "false-sharing-list", Severity: Warning,
+		Title: "#@atomic fields of neighbouring elements lie in one cache line",
+		Why: "Whoever changes the field in one element takes the line away from whoever uses it in the next, and both become slow. " +
+			"Where elements belong to different processors, make the size of one a multiple of a cache line, 64 bytes, with #@pad. " +
+			"Where one processor uses them all, all is well.",
+		Wrong: "type Counter struct {\n  #@atomic\n  hits: u64\n}\ntype PerCPU list<Counter>[64]\n",
+		Right: "type Counter struct {\n  #@atomic\n  hits: u64\n  #@pad\n  pad0: data[56]\n}\ntype PerCPU list<Counter>[64]\n",
 	},
 )

@@ -14,7 +14,20 @@ type checker struct {
 	diags   diag.List
 	wishes  map[*resolve.Type][]wish // findings that padding in the struct would mend
 	mended  map[*resolve.Type]mended // structs that advised padding makes larger
-	structs []structure              // of this declaration, inner ones first
+	atomics map[*resolve.Type]*atomics
+	lists   map[*resolve.Type]*diag.Diagnostic // by the type of elements: what was said of lists of it
+	structs []structure                        // of this declaration, inner ones first
+	fixed   []*resolve.Type                    // the lists of fixed length in it
+}
+
+func newChecker(l *Layouts) *checker {
+	return &checker{
+		Layouts: l,
+		wishes:  map[*resolve.Type][]wish{},
+		mended:  map[*resolve.Type]mended{},
+		atomics: map[*resolve.Type]*atomics{},
+		lists:   map[*resolve.Type]*diag.Diagnostic{},
+	}
 }
 
 func (c *checker) report(code diag.Code, at source.Span, format string, args ...any) *diag.Diagnostic {
@@ -25,7 +38,7 @@ func (c *checker) report(code diag.Code, at source.Span, format string, args ...
 
 // decl checks a declaration. All that it refers to has been checked.
 func (c *checker) decl(d *resolve.Decl) {
-	c.structs = c.structs[:0]
+	c.structs, c.fixed = c.structs[:0], c.fixed[:0]
 	c.inside(d.Type, d.Name)
 	if i := c.of(d.Type); !i.invalid {
 		c.regions(d, i)
@@ -36,6 +49,9 @@ func (c *checker) decl(d *resolve.Decl) {
 			align = max(align, d.Align)
 		}
 		c.advise(s, align)
+	}
+	for _, list := range c.fixed {
+		c.listed(list)
 	}
 }
 
@@ -49,6 +65,7 @@ func (c *checker) inside(t *resolve.Type, name string) {
 	case resolve.FixedList:
 		c.inside(t.Elem, name)
 		c.size(t, i, t.Elem)
+		c.fixed = append(c.fixed, t)
 	case resolve.Optional:
 		c.loose(t.Elem, "an optional may be absent")
 		c.inside(t.Elem, name)
@@ -240,38 +257,4 @@ func (c *checker) stride(t *resolve.Type, i *info, name string) {
 		d.Also(f.At, "`%s` stands here", f.Name)
 	}
 	c.wishAtEnd(d, t)
-}
-
-// sharing warns of atomic fields in one line, once for each line.
-func (c *checker) sharing(fields []FieldLayout) {
-	var shared []*FieldLayout
-	for n := range fields {
-		f := &fields[n]
-		if !f.Field.Atomic {
-			continue
-		}
-		if len(shared) > 0 && shared[0].Offset/Line != f.Offset/Line {
-			c.warnShared(shared)
-			shared = nil
-		}
-		shared = append(shared, f)
-	}
-	c.warnShared(shared)
-}
-
-func (c *checker) warnShared(shared []*FieldLayout) {
-	if len(shared) < 2 {
-		return
-	}
-	first, rest := shared[0], shared[1:]
-	what := "`" + first.Field.Name + "` and `" + rest[0].Field.Name + "`"
-	if len(rest) > 1 {
-		what = fmt.Sprintf("%d atomic fields from `%s` on", len(shared), first.Field.Name)
-	}
-	d := c.report(diag.FalseSharing, first.Field.AtomicAt, "%s lie in one cache line: whoever changes one slows down the others", what).
-		Also(first.Field.At, "`%s` lies at %d", first.Field.Name, first.Offset)
-	for _, f := range rest[:min(len(rest), 4)] {
-		d.Also(f.Field.At, "`%s` lies at %d, in the same line as `%s`", f.Field.Name, f.Offset, first.Field.Name)
-	}
-	d.Helpf("if different processors change them, give each its own line: `#@cacheline` and `#@pad`")
 }

@@ -85,7 +85,7 @@ func New(s *resolve.Schema) (*Layouts, diag.List) {
 	for k := range resolve.Ref {
 		l.prims[k] = scalar(k)
 	}
-	c := &checker{Layouts: l, wishes: map[*resolve.Type][]wish{}, mended: map[*resolve.Type]mended{}}
+	c := newChecker(l)
 	for _, d := range s.Order {
 		l.work(d.Type)
 		c.decl(d)

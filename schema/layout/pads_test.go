@@ -32,11 +32,11 @@ func allFixes(text string, list diag.List) (fixed string, n int) {
 	return text, len(edits)
 }
 
-// advice counts the paddings that the help asks for.
+// advice counts the paddings that the help of errors asks for.
 func advice(list diag.List) (n int) {
 	for _, d := range list {
 		for _, h := range d.Help {
-			if strings.Contains(h, "`#@pad` above") {
+			if d.Severity == diag.Error && strings.Contains(h, "`#@pad` above") {
 				n++
 			}
 		}
