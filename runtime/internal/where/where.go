@@ -5,6 +5,7 @@ package where
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,6 +37,7 @@ func (m Mark) String() string {
 func (m Mark) frames(yield func(runtime.Frame) bool) {
 	// Next finds what was inlined around an address only where another follows.
 	pcs := append(m[:], 0)
+	pcs = pcs[:slices.Index(pcs, 0)+1]
 	for fs, more := runtime.CallersFrames(pcs), true; more; {
 		var f runtime.Frame
 		if f, more = fs.Next(); known(f) && !yield(f) {
