@@ -1,0 +1,302 @@
+package shm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+const (
+	network      = "unixpacket"
+	maxGreeting  = 64 // peers that have connected and are not accepted yet
+	refusalGrace = time.Second
+)
+
+// listener accepts connections at a Unix socket.
+type listener struct {
+	d       *domain
+	l       *net.UnixListener
+	greeted chan *greeting
+	end     chan struct{}
+	once    sync.Once
+	work    sync.WaitGroup
+}
+
+// greeting is a peer that has said hello.
+type greeting struct {
+	sock  *socket
+	peer  *outbox
+	hello []byte
+}
+
+func (g *greeting) close() {
+	g.peer.close()
+	_ = g.sock.conn.Close()
+}
+
+// Listen listens at a path, or at a name without a file that begins with @. A
+// socket that a process which ended has left at the path is replaced. Who may
+// connect is the file's permission; anybody in the network namespace may
+// to a name with @.
+func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error) {
+	if addr == "" {
+		return nil, errors.New("shm: an address is the path of a Unix socket, or @ and a name")
+	}
+	l, err := listen(ctx, addr)
+	if err != nil {
+		return nil, fmt.Errorf("shm: %w", err)
+	}
+	ln := &listener{d: d, l: l.(*net.UnixListener), greeted: make(chan *greeting), end: make(chan struct{})}
+	d.mu.Lock()
+	closed := d.closed
+	if !closed {
+		d.listeners[ln] = struct{}{}
+	}
+	d.mu.Unlock()
+	if closed {
+		return nil, errors.Join(errClosed, l.Close())
+	}
+	ln.work.Add(1)
+	go ln.run()
+	return ln, nil
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, network, addr)
+	if !errors.Is(err, syscall.EADDRINUSE) || strings.HasPrefix(addr, "@") {
+		return l, err
+	}
+	st, serr := os.Lstat(addr)
+	if serr != nil || st.Mode()&os.ModeSocket == 0 {
+		return l, err
+	}
+	var dialer net.Dialer
+	c, derr := dialer.DialContext(ctx, network, addr)
+	if derr == nil {
+		_ = c.Close()
+		return l, err
+	}
+	if !errors.Is(derr, syscall.ECONNREFUSED) || os.Remove(addr) != nil {
+		return l, err
+	}
+	return lc.Listen(ctx, network, addr)
+}
+
+// Addr is where it listens.
+func (ln *listener) Addr() string { return ln.l.Addr().String() }
+
+// run takes connections and hears their hellos side by side, so that one who says
+// nothing keeps nobody waiting.
+func (ln *listener) run() {
+	defer ln.work.Done()
+	places := make(chan struct{}, maxGreeting)
+	for {
+		conn, err := ln.l.AcceptUnix()
+		if err != nil {
+			select {
+			case <-ln.end:
+				return
+			case <-time.After(10 * time.Millisecond): // out of descriptors, perhaps
+				continue
+			}
+		}
+		select {
+		case places <- struct{}{}:
+		case <-ln.end:
+			_ = conn.Close()
+			return
+		}
+		ln.work.Add(1)
+		go func() {
+			defer ln.work.Done()
+			defer func() { <-places }()
+			ln.hear(conn)
+		}()
+	}
+}
+
+// hear takes a hello and hands it to Accept.
+func (ln *listener) hear(conn *net.UnixConn) {
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() { // the end of the listener ends the wait for a hello
+		select {
+		case <-ln.end:
+			_ = conn.SetReadDeadline(time.Now())
+		case <-stop:
+		}
+	}()
+	g, err := ln.d.hear(conn, time.Now().Add(ln.d.a.handshake))
+	if err != nil {
+		_ = conn.Close()
+		return
+	}
+	select {
+	case ln.greeted <- g:
+	case <-ln.end:
+		g.close()
+	}
+}
+
+// hear waits for the hello of a peer. The connection stays the caller's if it fails.
+func (d *domain) hear(conn *net.UnixConn, until time.Time) (*greeting, error) {
+	s, err := newSocket(conn)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.SetReadDeadline(until); err != nil {
+		return nil, err
+	}
+	m, fd, err := s.receive()
+	if err != nil {
+		return nil, err
+	}
+	if fd >= 0 {
+		defer unix.Close(fd)
+	}
+	switch m.kind {
+	case kindHello:
+	case kindRefuse:
+		return nil, &refusal{who(s), string(m.body)}
+	default:
+		return nil, fmt.Errorf("%w: kind %d instead of a hello", errMessage, m.kind)
+	}
+	peer, err := openOutbox(fd, m.layout)
+	if err != nil {
+		_ = s.send(message{kind: kindRefuse, body: []byte(err.Error())}, -1, refusalGrace)
+		return nil, err
+	}
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+		peer.close()
+		return nil, err
+	}
+	return &greeting{sock: s, peer: peer, hello: append([]byte(nil), m.body...)}, nil
+}
+
+func who(s *socket) string {
+	return fmt.Sprintf("process %d of user %d", s.cred.Pid, s.cred.Uid)
+}
+
+// refusal is the error of a dialer that was refused.
+type refusal struct{ by, why string }
+
+// Error says by whom and why.
+func (r *refusal) Error() string { return "shm: " + r.by + " refuses the connection: " + r.why }
+
+// Is makes it rdma.ErrRefused.
+func (r *refusal) Is(target error) bool { return target == rdma.ErrRefused }
+
+// Accept takes the next peer that has said hello. What answer says goes to the
+// peer: at most 512 bytes of a hello, or the first 512 of its error.
+func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (rdma.Queue, error) {
+	var g *greeting
+	select {
+	case g = <-ln.greeted:
+	case <-ln.end:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	ours, err := answer(g.hello)
+	if err == nil && len(ours) > maxHello {
+		err = fmt.Errorf("shm: a hello of %d bytes, at most %d can be sent", len(ours), maxHello)
+	}
+	if err != nil {
+		_ = g.sock.send(message{kind: kindRefuse, body: []byte(err.Error())}, -1, refusalGrace)
+		g.close()
+		return nil, err
+	}
+	own, err := ln.d.greet(g.sock, ours)
+	if err != nil {
+		g.close()
+		return nil, err
+	}
+	return newQueue(ln.d, g.sock, own, g.peer, g.hello, ln.Addr())
+}
+
+// greet sends a hello with an outbox.
+func (d *domain) greet(s *socket, hello []byte) (*outbox, error) {
+	own, fd, err := newOutbox(d.a.layout)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	if err := s.send(message{kind: kindHello, layout: own.layout, body: hello}, fd, d.a.handshake); err != nil {
+		own.close()
+		return nil, fmt.Errorf("shm: saying hello: %w", err)
+	}
+	return own, nil
+}
+
+// Close stops listening. Accepted queues stay.
+func (ln *listener) Close() error {
+	var err error
+	ln.once.Do(func() {
+		close(ln.end)
+		err = ln.l.Close()
+		ln.work.Wait()
+		ln.d.mu.Lock()
+		delete(ln.d.listeners, ln)
+		ln.d.mu.Unlock()
+	})
+	return err
+}
+
+// Dial connects to a listener and waits until it has accepted.
+func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
+	if len(hello) > maxHello {
+		return nil, fmt.Errorf("shm: a hello of %d bytes, at most %d can be sent", len(hello), maxHello)
+	}
+	until := deadline(ctx, d.a.handshake)
+	dialer := net.Dialer{Deadline: until}
+	c, err := dialer.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, fmt.Errorf("shm: %w", err)
+	}
+	conn := c.(*net.UnixConn)
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
+	q, err := d.introduce(conn, addr, hello, until)
+	if !stop() && ctx.Err() != nil {
+		if err == nil {
+			_ = q.Close()
+		}
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return q, nil
+}
+
+// introduce says hello and hears the answer.
+func (d *domain) introduce(conn *net.UnixConn, addr string, hello []byte, until time.Time) (*queue, error) {
+	s, err := newSocket(conn)
+	if err != nil {
+		return nil, err
+	}
+	own, err := d.greet(s, hello)
+	if err != nil {
+		return nil, err
+	}
+	g, err := d.hear(conn, until)
+	if err != nil {
+		own.close()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil, fmt.Errorf("shm: %s at %s has not accepted: %w", who(s), addr, context.DeadlineExceeded)
+		}
+		return nil, fmt.Errorf("shm: connecting to %s: %w", addr, err)
+	}
+	return newQueue(d, g.sock, own, g.peer, g.hello, addr)
+}

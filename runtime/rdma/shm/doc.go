@@ -1,0 +1,46 @@
+// Package shm is the provider for processes of one host, with nothing but a
+// kernel: one-sided operations are loads, stores and atomics on a shared mapping of the
+// peer's memory, so the peer's processor takes no part. Import it for its effect:
+//
+//	import _ "github.com/fidelityframework/barewire-gen/runtime/rdma/shm"
+//
+// # How it works
+//
+// Two processes meet at a Unix socket (SOCK_SEQPACKET): a path, or a name
+// without a file that begins with @. Over it they pass descriptors (unix(7), SCM_RIGHTS):
+//
+//   - Each side's outbox, a memfd that only its owner can write (F_SEAL_FUTURE_WRITE): what
+//     it sends, which keys are still good, and whether it is just now inside the peer's
+//     memory. Every word that is read from the peer's is checked before use.
+//   - For each key, at its first use or at Prepare, the memfd of the region:
+//     opened read-only where the grant has neither write nor atomic, so that the kernel refuses
+//     the rest.
+//
+// The socket also carries the doorbell for a side that sleeps, and its end is
+// how the death of a peer is noticed.
+//
+// # What protects
+//
+// A process without a grant has no descriptor, hence no access. With a
+// read-only grant, stores fault. The kernel knows no finer rights: a grant of write or
+// of atomics alone gives a mapping that may be read and stored to at will,
+// and only the runtime of the importing process holds to the rights and the bounds.
+// A descriptor covers the whole file of the region, page-rounded.
+// Processes of the same user can reach each other by other means (ptrace(2)); who
+// must not trust a peer runs it as another user.
+//
+// Deregister takes a key back: the word that says that it is good is cleared,
+// peers check that word before each access, and Deregister waits for the
+// access that is in progress. A peer that has stopped in the middle of an
+// access (SIGSTOP) cannot be made to let go: Deregister then ends the
+// connection and returns an error, and succeeds when called again after the
+// peer has gone on or ended.
+//
+// # Completion
+//
+// An operation on a mapped key is done when Post returns. Writes are placed
+// then, so Flush never waits for the peer. A Send completes when the message is in
+// the ring; it is held back while the peer has posted no receive for it, and fails
+// with StatusNotReady if that lasts. Atomics are the processor's, so those of
+// peers and of local code are atomic together.
+package shm

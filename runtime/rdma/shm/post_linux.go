@@ -1,0 +1,234 @@
+package shm
+
+import (
+	"errors"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+// result is what became of a work request.
+type result uint8
+
+const (
+	over    result = iota // it has completed, well or not
+	needKey               // its key has been asked for
+	needDry               // the peer has no receive for it, or the ring has no room
+)
+
+var errFull = errors.New("shm: the queue is full")
+
+// Post does work requests, in order. What cannot be done yet, because its key is
+// not mapped or the peer has no receive, waits, and so does all behind it.
+func (q *queue) Post(wrs []rdma.WorkRequest) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return 0, errClosed
+	}
+	room := q.dom.a.limits.Depth - int(q.posted-q.done.head.Load())
+	for i := range wrs {
+		if i >= room {
+			q.ringIfAsleep()
+			return i, errFull
+		}
+		q.posted++
+		if q.waiting.len() != 0 {
+			q.waiting.put(&wrs[i])
+			continue
+		}
+		if r := q.do(&wrs[i]); r != over {
+			q.waiting.put(&wrs[i])
+			if r == needDry {
+				q.resume() // says that it waits
+			}
+		}
+	}
+	q.ringIfAsleep()
+	return len(wrs), nil
+}
+
+// resume goes on with what waits, as far as it can. mu is held.
+func (q *queue) resume() {
+	for wr := q.waiting.first(); wr != nil; wr = q.waiting.first() {
+		switch q.do(wr) {
+		case needKey:
+			return
+		case needDry:
+			if q.drought() {
+				continue
+			}
+			return
+		}
+		// A failure has emptied the list already.
+		if q.waiting.len() != 0 {
+			q.waiting.drop()
+		}
+		q.rain()
+	}
+}
+
+// do does one work request, if it can be done now. mu is held.
+func (q *queue) do(wr *rdma.WorkRequest) result {
+	if q.cause != nil {
+		return q.ends(wr, q.flushed)
+	}
+	switch wr.Verb {
+	case rdma.VerbWrite, rdma.VerbWriteNotify, rdma.VerbRead, rdma.VerbCompareSwap, rdma.VerbFetchAdd:
+		return q.oneSided(wr)
+	case rdma.VerbSend:
+		return q.send(wr)
+	case rdma.VerbFlush:
+		return q.ends(wr, nil)
+	}
+	return q.refuse(wr, failure(rdma.StatusProvider, "verb %d cannot be posted", wr.Verb))
+}
+
+// ends completes a work request.
+func (q *queue) ends(wr *rdma.WorkRequest, err error) result {
+	q.complete(&rdma.Completion{ID: wr.ID, Verb: wr.Verb, Err: err})
+	return over
+}
+
+// refuse completes a work request with an error, and the queue fails of it.
+func (q *queue) refuse(wr *rdma.WorkRequest, err *rdma.StatusError) result {
+	id, verb := wr.ID, wr.Verb
+	if q.waiting.first() == wr {
+		q.waiting.drop() // it is not to be flushed as well
+	}
+	q.complete(&rdma.Completion{ID: id, Verb: verb, Err: err})
+	q.failLocked(failed, err)
+	return over
+}
+
+// gather checks the local segments and adds up their bytes.
+func (q *queue) gather(wr *rdma.WorkRequest) (n int, ok bool) {
+	if int(wr.Segs) > len(wr.Local) {
+		return 0, false
+	}
+	for i := range wr.Local[:wr.Segs] {
+		s := &wr.Local[i]
+		if !q.dom.local(s) {
+			return 0, false
+		}
+		n += s.Len // each is at most a registration, so four cannot overflow
+	}
+	return n, true
+}
+
+// needs is the right that a verb needs.
+func needs(v rdma.Verb) region.Rights {
+	switch v {
+	case rdma.VerbRead:
+		return region.Read
+	case rdma.VerbWrite, rdma.VerbWriteNotify:
+		return region.Write
+	}
+	return region.Atomic
+}
+
+// oneSided does a verb on memory of the peer.
+func (q *queue) oneSided(wr *rdma.WorkRequest) result {
+	n := 8
+	if wr.Verb != rdma.VerbCompareSwap && wr.Verb != rdma.VerbFetchAdd {
+		var ok bool
+		if n, ok = q.gather(wr); !ok {
+			return q.refuse(wr, failure(rdma.StatusLocal, "a segment is not in memory that is registered in this domain"))
+		}
+	}
+	notify := wr.Verb == rdma.VerbWriteNotify
+	if notify {
+		if r := q.room(wr, 0); r != over || q.cause != nil {
+			return r
+		}
+	}
+	r := q.imports.last
+	if r == nil || r.key != uint32(wr.Key) || r.epoch != wr.Epoch {
+		if r = q.lookup(wr); r == nil {
+			return needKey
+		}
+	}
+	off := wr.Addr - r.addr
+	switch {
+	case r.rights&needs(wr.Verb) == 0:
+		return q.refuse(wr, failure(rdma.StatusRemoteRight, "%v on key %#x", wr.Verb, wr.Key))
+	case off > r.length || uint64(n) > r.length-off:
+		return q.refuse(wr, failure(rdma.StatusRemoteRange, "%d bytes at %d of %d", n, off, r.length))
+	case n == 8 && off&7 != 0 && needs(wr.Verb) == region.Atomic:
+		return q.refuse(wr, failure(rdma.StatusMisaligned, "offset %d", off))
+	}
+	c := rdma.Completion{ID: wr.ID, Verb: wr.Verb}
+	q.access++
+	q.ownAccess.Store(q.access) // before the look at the word: Deregister does it the other way round
+	word := r.word.Load()
+	if word == r.nonce {
+		c.Result = r.run(wr, off)
+		if notify {
+			q.publish(wr, n, nil)
+		}
+	}
+	q.access++
+	q.ownAccess.Store(q.access)
+	switch word {
+	case r.nonce:
+		q.complete(&c)
+	case wordEnded:
+		return q.refuse(wr, failure(rdma.StatusPeerLost, "it ended the connection"))
+	default:
+		return q.refuse(wr, failure(rdma.StatusRemoteKey, "key %#x was taken back", wr.Key))
+	}
+	return over
+}
+
+// run does a checked operation on the mapping, at an offset.
+func (r *remote) run(wr *rdma.WorkRequest, off uint64) (before uint64) {
+	p := unsafe.Add(r.base, int(off))
+	switch wr.Verb {
+	case rdma.VerbRead:
+		for i := range wr.Local[:wr.Segs] {
+			s := &wr.Local[i]
+			copy(unsafe.Slice((*byte)(s.Ptr), s.Len), unsafe.Slice((*byte)(p), s.Len))
+			p = unsafe.Add(p, s.Len)
+		}
+	case rdma.VerbWrite, rdma.VerbWriteNotify:
+		for i := range wr.Local[:wr.Segs] {
+			s := &wr.Local[i]
+			copy(unsafe.Slice((*byte)(p), s.Len), unsafe.Slice((*byte)(s.Ptr), s.Len))
+			p = unsafe.Add(p, s.Len)
+		}
+	case rdma.VerbFetchAdd:
+		return change((*uint64)(p), func(old uint64) (uint64, bool) { return old + wr.Operand, true })
+	case rdma.VerbCompareSwap:
+		return change((*uint64)(p), func(old uint64) (uint64, bool) { return wr.Operand, old == wr.Compare })
+	}
+	return 0
+}
+
+// change replaces a word atomically, unless next declines, and returns what it
+// was. The word is little-endian in memory, as everything in a region.
+func change(p *uint64, next func(old uint64) (uint64, bool)) uint64 {
+	for {
+		raw := atomic.LoadUint64(p)
+		old := swapped(raw)
+		v, ok := next(old)
+		if !ok || atomic.CompareAndSwapUint64(p, raw, swapped(v)) {
+			return old
+		}
+	}
+}
+
+// swapped turns a little-endian word into this processor's, and back.
+func swapped(v uint64) uint64 {
+	if littleEndian {
+		return v
+	}
+	return bits.ReverseBytes64(v)
+}
+
+var littleEndian = func() bool {
+	v := uint16(1)
+	return *(*byte)(unsafe.Pointer(&v)) == 1
+}()

@@ -1,0 +1,162 @@
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+// PostReceive hands over buffers. The memory of one is checked when a message arrives.
+func (q *queue) PostReceive(rs []rdma.ReceiveRequest) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return errClosed
+	}
+	var err error
+	for i := range rs {
+		if !q.recvs.put(&rs[i]) {
+			err = fmt.Errorf("shm: %d receives are posted, no more fit: %w", q.recvs.len(), errFull)
+			break
+		}
+	}
+	q.ownPosted.Store(q.recvs.tail.Load())
+	q.tellStarved()
+	if q.dead.Load() != alive {
+		q.wake() // they complete at once
+	}
+	return err
+}
+
+// Poll takes completions.
+func (q *queue) Poll(out []rdma.Completion) (n int) {
+	if q.waiting.len() != 0 {
+		q.mu.Lock()
+		if !q.closed {
+			q.resume()
+			q.ringIfAsleep()
+		}
+		q.mu.Unlock()
+	}
+	q.pollMu.Lock()
+	defer q.pollMu.Unlock()
+	if q.closed {
+		return 0
+	}
+	for ; n < len(out); n++ {
+		c := q.done.first()
+		if c == nil {
+			break
+		}
+		out[n] = *c
+		c.Err = nil // keep nothing alive
+		q.done.drop()
+	}
+	before := q.taken
+	for n < len(out) && q.take(&out[n]) {
+		n++
+	}
+	if q.taken != before {
+		q.tellStarved()
+	}
+	return n
+}
+
+// take completes a receive, if something has come for it or never will. pollMu is held.
+func (q *queue) take(c *rdma.Completion) bool {
+	r := q.recvs.first()
+	if r == nil {
+		return false
+	}
+	dead := q.dead.Load() // before the look into the ring: what was sent before the end is there
+	if dead == failed {
+		return q.flush(r, c)
+	}
+	e := q.peer.entry(q.taken)
+	if atomic.LoadUint64(&e[entryNumber]) != q.taken+1 {
+		if dead == lost {
+			return q.flush(r, c)
+		}
+		return false
+	}
+	kind, imm, at := atomic.LoadUint64(&e[entryKind]), atomic.LoadUint64(&e[entryImm]), atomic.LoadUint64(&e[entryAt])
+	*c = rdma.Completion{ID: r.ID, Verb: rdma.VerbNotify, Imm: uint32(imm)}
+	n := kind >> kindBits
+	switch kind & (1<<kindBits - 1) {
+	case entryNotify:
+		if n > maxTransfer {
+			c.Err = q.broken("a notification of %d bytes", n)
+			break
+		}
+		c.Bytes = int(n)
+	case entrySend:
+		c.Verb = rdma.VerbReceive
+		c.Err = q.place(r, c, e, n, at)
+	default:
+		c.Err = q.broken("an entry of kind %d", kind&(1<<kindBits-1))
+	}
+	q.recvs.drop()
+	q.taken++
+	q.ownConsumed.Store(q.taken)
+	return true
+}
+
+// place copies a message from the ring to the buffer of a receive. Everything
+// that comes from the ring was read once and is checked here.
+func (q *queue) place(r *rdma.ReceiveRequest, c *rdma.Completion, e *[entryWords]uint64, n, at uint64) error {
+	if n > uint64(q.own.longest) {
+		return q.broken("a message of %d bytes, where it may send %d", n, q.own.longest)
+	}
+	from := (*[inlineMax]byte)(unsafe.Pointer(&e[entryInline]))[:]
+	if n > inlineMax {
+		from = q.peer.bytes(at, int(n))
+	}
+	if uint64(len(from)) < n {
+		return q.broken("a message of %d bytes at %d, which is not in its memory", n, at)
+	}
+	if n > uint64(max(r.Buf.Len, 0)) {
+		err := failure(rdma.StatusTooLong, "%d bytes for a receive of %d", n, r.Buf.Len)
+		q.fail(failed, err)
+		return err
+	}
+	if n > 0 {
+		if !q.dom.local(&r.Buf) {
+			err := failure(rdma.StatusLocal, "the receive's buffer is not in memory that is registered in this domain")
+			q.fail(failed, err)
+			return err
+		}
+		copy(unsafe.Slice((*byte)(r.Buf.Ptr), r.Buf.Len), from[:n])
+	}
+	c.Bytes = int(n)
+	return nil
+}
+
+// broken ends a queue whose peer does not keep to the protocol.
+func (q *queue) broken(format string, args ...any) error {
+	err := failure(rdma.StatusProvider, "the peer breaks the protocol: %s", fmt.Sprintf(format, args...))
+	q.fail(failed, err)
+	return err
+}
+
+// flush completes a receive that gets nothing any more.
+func (q *queue) flush(r *rdma.ReceiveRequest, c *rdma.Completion) bool {
+	q.mu.Lock()
+	err := q.flushed
+	q.mu.Unlock()
+	*c = rdma.Completion{ID: r.ID, Verb: rdma.VerbReceive, Err: err}
+	q.recvs.drop()
+	return true
+}
+
+// ready reports whether Poll has something. pollMu is held.
+func (q *queue) ready() bool {
+	if q.done.first() != nil {
+		return true
+	}
+	if q.recvs.first() == nil {
+		return false
+	}
+	return q.dead.Load() != alive || atomic.LoadUint64(&q.peer.entry(q.taken)[entryNumber]) == q.taken+1
+}
