@@ -1,0 +1,76 @@
+package rdma
+
+import (
+	"context"
+	"fmt"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+)
+
+// word is a field that atomics work on.
+type word interface{ ~uint64 | ~int64 }
+
+// AtomicOp is a compare-and-swap or a fetch-and-add that was posted. It is a value, as [Op] is.
+type AtomicOp[F word] struct {
+	op   Op
+	slot uint32
+}
+
+// CompareAndSwap sets a field of a peer's region to x if it is old, and gives what
+// it was. It is atomic together with other operations of the peer's device, and
+// with its processor where [Domain.GlobalAtomics] says so. The field must be aligned to 8
+// bytes ([ErrMisaligned]).
+//
+//go:noinline
+func CompareAndSwap[F word, A barewire.CanRemoteAtomic](p Poster, f barewire.Field[F, A], old, x F) (AtomicOp[F], error) {
+	var r request
+	r.verb, r.compare, r.operand = VerbCompareSwap, uint64(old), uint64(x)
+	return atomic64[F](p, &r, f)
+}
+
+// FetchAdd adds to a field of a peer's region, modulo 2^64, and gives what it was. For the rest see
+// [CompareAndSwap].
+//
+//go:noinline
+func FetchAdd[F word, A barewire.CanRemoteAtomic](p Poster, f barewire.Field[F, A], x F) (AtomicOp[F], error) {
+	var r request
+	r.verb, r.operand = VerbFetchAdd, uint64(x)
+	return atomic64[F](p, &r, f)
+}
+
+// atomic64 posts an atomic.
+func atomic64[F word, A barewire.CanRemoteAtomic](p Poster, r *request, f barewire.Field[F, A]) (AtomicOp[F], error) {
+	ref, err := barewire.FieldParts(friend, f)
+	if err == nil {
+		r.bytes = 8
+		err = r.remote(&ref, 8)
+	}
+	if err == nil && ref.Addr%8 != 0 {
+		err = fmt.Errorf("%w: it is at %d; a field with #@atomic is", ErrMisaligned, ref.Addr)
+	}
+	if err != nil {
+		return AtomicOp[F]{}, refuseOn(p, r, err)
+	}
+	op, err := post(p, r)
+	return AtomicOp[F]{op: op, slot: r.place}, err
+}
+
+// Wait returns what the word was before, once the operation has ended. It may be
+// called again; but the result is kept only until as many atomics as the
+// connection's ring has room for (Depth, at least) were posted after it: then it is [ErrCollected]. Otherwise it is as [Op.Wait].
+func (o AtomicOp[F]) Wait(ctx context.Context) (F, error) {
+	if err := o.op.Wait(ctx); err != nil {
+		return 0, err
+	}
+	c := o.op.c
+	c.pollMu.Lock()
+	r := c.results[o.slot]
+	c.pollMu.Unlock()
+	if !r.valid || r.seq != o.op.seq {
+		return 0, wrap(ErrCollected, "an atomic with %s: %d later ones were posted before it was waited for", c.peer, len(c.results))
+	}
+	return F(r.word), nil
+}
+
+// Done reports whether the operation has ended, without waiting.
+func (o AtomicOp[F]) Done() bool { return o.op.Done() }

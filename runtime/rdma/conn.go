@@ -1,0 +1,265 @@
+package rdma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+)
+
+// controlDepth is how many operations of the connection's own may be outstanding
+// beside the user's.
+const controlDepth = 8
+
+// errNoConn is what a nil connection gives.
+var errNoConn = wrap(ErrClosed, "no connection: a nil pointer; Dial and Accept give them")
+
+// Conn is a connection to a peer. Operations on it are carried out in the order in
+// which they are posted, as far as docs/ordering.md says, and complete in that
+// order. After one has failed the connection has failed: everything later is refused with an error that says
+// which it was. It may be used from several goroutines; whoever dialled or accepted it closes it.
+type Conn struct {
+	dom   *Domain
+	q     Queue
+	peer  string
+	plain bool
+	depth uint64 // operations of the user's that may be outstanding
+	room  uint64 // and with the connection's own
+	mtu   int
+
+	// The ring of operations: numbers count up, and are the device's work request IDs.
+	posted   atomic.Uint64 // the next number; written under mu
+	retired  atomic.Uint64 // all below have ended; written under pollMu
+	firstBad atomic.Uint64 // all from it on did not succeed
+	failed   atomic.Pointer[failure]
+	mask     uint64
+	ring     []record
+	extras   [][MaxSegments - 1]*region.Handle
+
+	mu       sync.Mutex   // posting: posted, ring, scratch, sent, outbox
+	own      atomic.Int32 // the connection's own operations that are outstanding
+	scratch  []WorkRequest
+	staged   int         // of scratch, not handed over yet
+	waiting  atomic.Bool // staged > 0
+	fence    bool        // the next operation waits for earlier reads and atomics
+	atomics  uint32      // posted: gives the place of the result
+	credit   credit
+	receives [1]ReceiveRequest
+	batch    Batch
+
+	pollMu  sync.Mutex // polling: completions, results, the second half of tally
+	comps   []Completion
+	results []result
+	tally   tally
+	sleeps  atomic.Uint64
+
+	pool    *pool
+	inbox   inbox
+	park    park
+	ctl     control
+	watch   watchdog
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelCauseFunc
+	workers sync.WaitGroup
+	closed  atomic.Bool
+	closing sync.Once
+	closeFn error
+}
+
+// connect makes a connection of a queue whose peer said theirs.
+func (dom *Domain) connect(q Queue, theirs hello) (*Conn, error) {
+	c := newConn(dom, q, theirs)
+	if err := c.start(); err != nil {
+		q.Abort(err)
+		return nil, errors.Join(err, q.Close())
+	}
+	if !dom.add(c) {
+		return nil, errors.Join(fmt.Errorf("the domain: %w", ErrClosed), c.Close())
+	}
+	dom.dev.cfg.see(Event{Kind: EventConnected, Peer: c.peer})
+	return c, nil
+}
+
+// newConn negotiates: the lower value of both sides counts.
+func newConn(dom *Domain, q Queue, theirs hello) *Conn {
+	cfg, limits := &dom.dev.cfg, &dom.dev.limits
+	c := &Conn{dom: dom, q: q, peer: q.Peer(), plain: theirs.plain, mtu: cfg.MTU}
+	room := min(cfg.Depth+controlDepth, limits.Depth)
+	c.room = uint64(room)
+	c.depth = uint64(max(min(cfg.Depth, room-controlDepth), room/2, 1))
+	ring := 1 << bits.Len(uint(room-1))
+	c.mask = uint64(ring - 1)
+	c.ring = make([]record, ring)
+	c.extras = make([][MaxSegments - 1]*region.Handle, ring)
+	c.results = make([]result, ring)
+	c.scratch = make([]WorkRequest, min(ring, maxBatch))
+	c.comps = make([]Completion, min(ring+cfg.Credits, 64))
+	c.firstBad.Store(noSeq)
+	c.batch.c = c
+	c.credit.message = min(cfg.MaxMessage, limits.MaxMessage)
+	c.credit.unlimited = theirs.plain
+	if !theirs.plain {
+		c.mtu = min(c.mtu, theirs.mtu)
+		c.credit.window = uint64(theirs.credits)
+		c.credit.allowed.Store(c.credit.window)
+		c.credit.message = theirs.message
+	}
+	c.inbox.init(cfg.Credits)
+	c.ctl.init(cfg.Credits)
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	return c
+}
+
+// start posts the receives and starts what works beside the user.
+func (c *Conn) start() (err error) {
+	cfg := &c.dom.dev.cfg
+	if c.pool, err = newPool(c.dom, cfg.Credits, min(cfg.MaxMessage, c.dom.dev.limits.MaxMessage), c.peer); err != nil {
+		return fmt.Errorf("its buffers for messages: %w", err)
+	}
+	for slot := range cfg.Credits {
+		c.receives[0] = ReceiveRequest{ID: uint64(slot), Buf: c.pool.receive(slot)}
+		if err := c.q.PostReceive(c.receives[:]); err != nil {
+			return errors.Join(fmt.Errorf("posting receives: %w", err), c.pool.close())
+		}
+		c.credit.received++
+	}
+	c.credit.announced = c.credit.received
+	if !c.plain {
+		c.workers.Go(c.controlLoop)
+	}
+	if cfg.Mode != Busy {
+		c.workers.Go(c.progress)
+	}
+	if cfg.OpTimeout > 0 {
+		c.watch.start(c, cfg.OpTimeout)
+	}
+	return nil
+}
+
+// Domain is the connection's domain.
+func (c *Conn) Domain() *Domain { return c.dom }
+
+// Peer is the peer's address, in the provider's form.
+func (c *Conn) Peer() string { return c.peer }
+
+// Plain reports whether the peer speaks no barewire: then there are no names, no
+// credits, and messages are whatever the peer makes of them.
+func (c *Conn) Plain() bool { return c.plain }
+
+// Depth is how many operations may be outstanding.
+func (c *Conn) Depth() int { return int(c.depth) }
+
+// MaxMessage is the bytes of the longest message that the peer takes.
+func (c *Conn) MaxMessage() int { return c.credit.message }
+
+// MTU is the packet size that both sides agreed on.
+func (c *Conn) MTU() int { return c.mtu }
+
+// Err is why the connection is no longer good, nil while it is.
+func (c *Conn) Err() error {
+	if f := c.failed.Load(); f != nil {
+		return f.err
+	}
+	return nil
+}
+
+// Abort ends the connection because of cause: all that is outstanding ends with an
+// error, and all that is posted after is refused. It does not wait; [Conn.Drain] does. The
+// connection still has to be closed.
+func (c *Conn) Abort(cause error) {
+	if c == nil {
+		return
+	}
+	why := ErrAborted
+	if cause != nil {
+		why = fmt.Errorf("%w: %w", ErrAborted, cause)
+	}
+	c.fail(noSeq, fmt.Errorf("rdma: the connection with %s: %w", c.peer, why))
+}
+
+// fail makes the connection fail, once, and tells everybody. Seq is the operation
+// that failed, or noSeq. The poll lock or none is held, never the post lock.
+func (c *Conn) fail(seq uint64, err error) {
+	if !c.failed.CompareAndSwap(nil, &failure{seq, err}) {
+		return
+	}
+	c.q.Abort(err)
+	c.cancel(err)
+	c.ctl.fail(err)
+	c.park.wakeAll()
+	if errors.Is(err, ErrClosed) {
+		return
+	}
+	cfg := &c.dom.dev.cfg
+	cfg.Logger.Warn("rdma: a connection failed", "peer", c.peer, "reason", err)
+	cfg.see(Event{Kind: EventFailed, Peer: c.peer, Err: err})
+}
+
+// violated reports what must not happen, and fails the connection for it. The poll lock is held.
+func (c *Conn) violated(err error) {
+	c.tally.violations++
+	cfg := &c.dom.dev.cfg
+	cfg.Logger.Error("rdma: violation", "peer", c.peer, "reason", err)
+	cfg.see(Event{Kind: EventViolated, Peer: c.peer, Err: err})
+	c.fail(noSeq, err)
+}
+
+// Drain waits until everything that was posted has ended, which after [Conn.Abort] is soon.
+// Unlike [Conn.Flush] it says nothing about how.
+func (c *Conn) Drain(ctx context.Context) error {
+	if c == nil {
+		return errNoConn
+	}
+	posted := c.posted.Load()
+	if posted == 0 || c.done(posted-1) {
+		return nil
+	}
+	return c.await(ctx, want{kind: wantOp, seq: posted - 1})
+}
+
+// drainTimeout bounds how long closing waits for a provider that does not complete
+// what it aborted.
+const drainTimeout = 5 * time.Second
+
+// Close ends the connection. What is outstanding ends with an error: Flush first
+// where that matters. Regions stay registered. When it returns, no operation is
+// in flight and nothing of it runs any more. Closing again does nothing.
+func (c *Conn) Close() error {
+	if c == nil {
+		return errNoConn
+	}
+	c.closing.Do(func() { c.closeFn = c.close() })
+	return c.closeFn
+}
+
+func (c *Conn) close() error {
+	c.fail(noSeq, wrap(ErrClosed, "the connection with %s", c.peer))
+	c.watch.stop()
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	drained := c.Drain(ctx)
+	cancel()
+	c.closed.Store(true)
+	err := c.q.Close()
+	// Nothing completes after it: what the provider owes is let go of.
+	c.pollMu.Lock()
+	for seq := c.retired.Load(); seq < c.posted.Load(); seq++ {
+		c.failOp(seq, c.record(seq), ErrClosed)
+		c.release(seq, c.record(seq))
+		c.retired.Store(seq + 1)
+	}
+	c.pollMu.Unlock()
+	c.park.wakeAll()
+	c.workers.Wait()
+	if drained != nil {
+		drained = fmt.Errorf("rdma: close: the provider did not end what was outstanding with %s: %w", c.peer, drained)
+	}
+	c.dom.dev.keep(c.Stats())
+	c.dom.remove(c)
+	c.dom.dev.cfg.see(Event{Kind: EventDisconnected, Peer: c.peer})
+	return errors.Join(err, drained, c.pool.close())
+}

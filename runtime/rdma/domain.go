@@ -1,0 +1,205 @@
+package rdma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
+)
+
+// friend is the key to the functions of package barewire that are for its device packages.
+var friend seal.Friend
+
+// Domain is a protection domain: what is registered in it may be used by its
+// connections, and by their peers as far as it was granted. It may be used from
+// several goroutines; it is closed with its device, or before.
+type Domain struct {
+	dev *Device
+	pd  ProtectionDomain
+
+	mu        sync.Mutex
+	closed    bool
+	gone      bool // the provider has ended all keys
+	conns     map[*Conn]struct{}
+	listeners map[*Listener]struct{}
+	regions   int
+}
+
+// Device is the domain's device.
+func (dom *Domain) Device() *Device { return dom.dev }
+
+// connections is the connections there are now.
+func (dom *Domain) connections() []*Conn {
+	dom.mu.Lock()
+	defer dom.mu.Unlock()
+	cs := make([]*Conn, 0, len(dom.conns))
+	for c := range dom.conns {
+		cs = append(cs, c)
+	}
+	return cs
+}
+
+// add keeps a new connection, unless the domain was closed.
+func (dom *Domain) add(c *Conn) bool {
+	dom.mu.Lock()
+	defer dom.mu.Unlock()
+	if dom.closed {
+		return false
+	}
+	dom.conns[c] = struct{}{}
+	return true
+}
+
+// remove forgets a connection that is closed.
+func (dom *Domain) remove(c *Conn) {
+	dom.mu.Lock()
+	delete(dom.conns, c)
+	dom.mu.Unlock()
+}
+
+// Close closes the domain's listeners and connections and ends its
+// registrations: operations with its regions fail from then on, and the regions
+// still have to be closed. Closing again does nothing.
+func (dom *Domain) Close() error {
+	dom.mu.Lock()
+	if dom.closed {
+		dom.mu.Unlock()
+		return nil
+	}
+	dom.closed = true
+	var lns []*Listener
+	for ln := range dom.listeners {
+		lns = append(lns, ln)
+	}
+	dom.mu.Unlock()
+	var errs []error
+	for _, ln := range lns {
+		errs = append(errs, ln.Close())
+	}
+	for _, c := range dom.connections() {
+		errs = append(errs, c.Close())
+	}
+	err := dom.pd.Close()
+	if err == nil {
+		dom.mu.Lock()
+		dom.gone = true
+		dom.mu.Unlock()
+	}
+	dom.dev.forget(dom)
+	return errors.Join(append(errs, err)...)
+}
+
+// Listener accepts connections of peers. Whoever called Listen closes it.
+type Listener struct {
+	dom      *Domain
+	acceptor Acceptor
+	once     sync.Once
+	err      error
+}
+
+// Listen accepts connections at an address in the provider's form: a name for
+// soft, a path for shm, host:port for those that use a network. An empty address
+// is one of the provider's choice, see [Listener.Addr].
+func (dom *Domain) Listen(ctx context.Context, addr string) (*Listener, error) {
+	dom.mu.Lock()
+	closed := dom.closed
+	dom.mu.Unlock()
+	if closed {
+		return nil, wrap(ErrClosed, "listen at %s: the domain", addr)
+	}
+	acceptor, err := dom.pd.Listen(ctx, addr)
+	if err != nil {
+		return nil, fmt.Errorf("rdma: listen at %s: %w", addr, err)
+	}
+	ln := &Listener{dom: dom, acceptor: acceptor}
+	dom.mu.Lock()
+	defer dom.mu.Unlock()
+	if dom.closed {
+		return nil, errors.Join(wrap(ErrClosed, "listen at %s: the domain", addr), acceptor.Close())
+	}
+	dom.listeners[ln] = struct{}{}
+	return ln, nil
+}
+
+// Addr is where the listener listens, as [Domain.Dial] takes it.
+func (ln *Listener) Addr() string { return ln.acceptor.Addr() }
+
+// Accept waits for a peer. Peers that are refused, by [Config.Authorize] or because
+// their version will not do, are told so and logged, and it waits for the next.
+func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
+	dom := ln.dom
+	for {
+		var refused error
+		var theirs hello
+		q, err := ln.acceptor.Accept(ctx, func(b []byte) (answer []byte, err error) {
+			theirs, answer, err = dom.answer(b)
+			refused = err
+			return answer, err
+		})
+		peer := ""
+		if err == nil {
+			peer = q.Peer()
+			if refused = dom.dev.cfg.authorize(Request{Peer: peer}); refused == nil {
+				c, err := dom.connect(q, theirs)
+				if err != nil {
+					return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), err)
+				}
+				return c, nil
+			}
+			q.Abort(refused)
+			err = q.Close()
+		}
+		if refused == nil || ctx.Err() != nil {
+			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), err)
+		}
+		dom.dev.cfg.Logger.Warn("rdma: a peer was refused", "listener", ln.Addr(), "peer", peer, "reason", refused)
+		dom.dev.cfg.see(Event{Kind: EventRefused, Peer: peer, Err: refused})
+	}
+}
+
+// Close stops listening; a waiting Accept returns. Connections that were accepted
+// stay. Closing again does nothing.
+func (ln *Listener) Close() error {
+	ln.once.Do(func() {
+		ln.err = ln.acceptor.Close()
+		ln.dom.mu.Lock()
+		delete(ln.dom.listeners, ln)
+		ln.dom.mu.Unlock()
+	})
+	return ln.err
+}
+
+// Dial connects to a peer that listens at an address in the provider's form.
+func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
+	dom.mu.Lock()
+	closed := dom.closed
+	dom.mu.Unlock()
+	if closed {
+		return nil, wrap(ErrClosed, "dial %s: the domain", addr)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, dom.dev.cfg.HandshakeTimeout, wrap(ErrTimeout, "dial %s within %v", addr, dom.dev.cfg.HandshakeTimeout))
+	defer cancel()
+	ours, err := dom.hello().append(nil)
+	if err != nil {
+		return nil, fmt.Errorf("rdma: dial %s: %w", addr, err)
+	}
+	q, err := dom.pd.Dial(ctx, addr, ours)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = errors.Join(context.Cause(ctx), err)
+		}
+		return nil, fmt.Errorf("rdma: dial %s: %w", addr, err)
+	}
+	theirs, err := parseHello(q.Hello())
+	if err == nil {
+		var c *Conn
+		if c, err = dom.connect(q, theirs); err == nil {
+			return c, nil
+		}
+		return nil, fmt.Errorf("rdma: dial %s: %w", addr, err)
+	}
+	q.Abort(err)
+	return nil, fmt.Errorf("rdma: dial %s: %w", addr, errors.Join(err, q.Close()))
+}

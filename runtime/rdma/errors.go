@@ -1,0 +1,194 @@
+package rdma
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+)
+
+// The reasons of this package, for errors.Is. What is returned wraps them and
+// says which region, operation, place and peer it is about, and what to do.
+var (
+	ErrConfig        = errors.New("the configuration cannot be used")
+	ErrNoDevice      = errors.New("no device")
+	ErrClosed        = errors.New("it is closed")
+	ErrNotRegistered = errors.New("it is not registered")
+	ErrDomain        = errors.New("another domain's")
+	ErrLength        = errors.New("the lengths differ")
+	ErrEmpty         = errors.New("nothing to move: transports do not check the key of an operation of no bytes")
+	ErrTooLong       = errors.New("too long")
+	ErrRights        = errors.New("a right that was not granted")
+	ErrSchema        = errors.New("another schema")
+	ErrMisaligned    = errors.New("not aligned to 8 bytes")
+	ErrNoRemote      = errors.New("it refers to nothing")
+	ErrQueueFull     = errors.New("the queue is full")
+	ErrNoCredit      = errors.New("the peer has no receive left")
+	ErrFailed        = errors.New("the connection failed")
+	ErrFlushed       = errors.New("not done: an earlier operation failed")
+	ErrTimeout       = errors.New("no completion in time")
+	ErrAborted       = errors.New("the connection was aborted")
+	ErrPeerLost      = errors.New("the peer is gone")
+	ErrRefused       = errors.New("the peer refuses")
+	ErrRevoked       = errors.New("it was revoked")
+	ErrName          = errors.New("not a name for an offer")
+	ErrOffered       = errors.New("it is offered already")
+	ErrTooMany       = errors.New("too many")
+	ErrPlain         = errors.New("the peer does not speak barewire, so there are no names and no credits")
+	ErrNoScope       = errors.New("the device cannot scope a key to a connection")
+	ErrCollected     = errors.New("the result is gone")
+	ErrOp            = errors.New("it is no operation")
+	ErrProtocol      = errors.New("the peer broke the protocol")
+	ErrConsumed      = errors.New("the notification was consumed already")
+)
+
+// OpError says why an operation could not be posted, or failed.
+type OpError struct {
+	Op     string // "write", "read", "compare-and-swap", …
+	Region string // the local region: its type and where it was made; empty where there is none
+	Remote string // the remote elements' type and range; empty where there is none
+	Bytes  int    // moved
+	At     string // dir/file.go:12, where it was posted
+	Peer   string // the peer's address; empty before there is one
+	Seq    uint64 // the operation's number on its connection, from 0
+	Err    error  // the reason
+}
+
+// Error is the message.
+func (e *OpError) Error() string {
+	var s strings.Builder
+	s.WriteString("rdma: " + e.Op)
+	if e.Bytes > 0 {
+		fmt.Fprintf(&s, " of %d bytes", e.Bytes)
+	}
+	if e.Region != "" {
+		s.WriteString(" with " + e.Region)
+	}
+	if e.Remote != "" {
+		s.WriteString(" and " + e.Remote)
+	}
+	if e.Peer != "" {
+		s.WriteString(" at " + e.Peer)
+	}
+	if e.At != "" {
+		s.WriteString(", posted at " + e.At)
+	}
+	return s.String() + ": " + reason(e.Err)
+}
+
+// Unwrap gives errors.Is and errors.As the reason.
+func (e *OpError) Unwrap() error { return e.Err }
+
+// flushError is the error of an operation that was posted after one that failed,
+// or that is posted now.
+type flushError struct {
+	cause error // of the one that failed; an *OpError if one is known
+}
+
+// Error is the message.
+func (e *flushError) Error() string {
+	return ErrFlushed.Error() + ": " + reason(e.cause)
+}
+
+// Is makes it ErrFlushed and ErrFailed; the cause is found by unwrapping.
+func (e *flushError) Is(target error) bool { return target == ErrFlushed || target == ErrFailed }
+
+// Unwrap is the cause.
+func (e *flushError) Unwrap() error { return e.cause }
+
+// reason is an error's text without what each of ours begins with.
+func reason(err error) string {
+	if err == nil {
+		return "no reason was given"
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), "rdma: "), "barewire: ")
+}
+
+// wrap is a reason with what a person needs beside it.
+func wrap(why error, format string, args ...any) error {
+	return fmt.Errorf("rdma: %s: %w", fmt.Sprintf(format, args...), why)
+}
+
+// statusTexts say what the statuses mean and what to do.
+var statusTexts = [...]string{
+	StatusLocal:       "the local memory is not registered, or too short",
+	StatusRemoteKey:   "the peer knows no such key, or no longer: its region was deregistered or revoked, or the key is another connection's; import it again",
+	StatusRemoteRange: "the range is not in what the peer registered",
+	StatusRemoteRight: "the peer did not grant that right on its region",
+	StatusMisaligned:  "the word is not aligned to 8 bytes",
+	StatusNotReady:    "the peer had no receive posted in time",
+	StatusTooLong:     "the message is longer than the peer's receive",
+	StatusPeerLost:    "the peer ended or cannot be reached",
+	StatusTimeout:     "no answer of the peer in time",
+	StatusFlushed:     "an earlier operation failed, or the connection was aborted",
+	StatusProvider:    "the provider failed",
+}
+
+// statusReasons are the reasons of this package that statuses are too.
+var statusReasons = [...]error{
+	StatusRemoteKey:   ErrRevoked,
+	StatusRemoteRange: barewire.ErrRange,
+	StatusRemoteRight: ErrRights,
+	StatusMisaligned:  ErrMisaligned,
+	StatusNotReady:    ErrNoCredit,
+	StatusTooLong:     ErrTooLong,
+	StatusPeerLost:    ErrPeerLost,
+	StatusTimeout:     ErrTimeout,
+	StatusFlushed:     ErrFlushed,
+	StatusProvider:    nil,
+}
+
+// String says what a status means.
+func (s Status) String() string {
+	if int(s) < len(statusTexts) && statusTexts[s] != "" {
+		return statusTexts[s]
+	}
+	return fmt.Sprintf("status %d", uint8(s))
+}
+
+// Error is what the status means and what the provider knows.
+func (e *StatusError) Error() string {
+	if e.Detail == "" {
+		return e.Status.String()
+	}
+	return e.Status.String() + " (" + e.Detail + ")"
+}
+
+// Is reports whether target is this package's reason for the status, or a
+// StatusError with the same status.
+func (e *StatusError) Is(target error) bool {
+	if t, ok := target.(*StatusError); ok {
+		return t.Status == e.Status
+	}
+	return target != nil && int(e.Status) < len(statusReasons) && statusReasons[e.Status] == target
+}
+
+// verbNames are how errors and statistics call the verbs.
+var verbNames = [...]string{
+	VerbWrite: "write", VerbWriteNotify: "write with notification", VerbRead: "read", VerbSend: "send",
+	VerbCompareSwap: "compare-and-swap", VerbFetchAdd: "fetch-and-add", VerbFlush: "flush",
+	VerbReceive: "receive", VerbNotify: "notification",
+}
+
+// String is the verb's name.
+func (v Verb) String() string {
+	if int(v) < len(verbNames) && verbNames[v] != "" {
+		return verbNames[v]
+	}
+	return fmt.Sprintf("verb %d", uint8(v))
+}
+
+// rightsText is how messages call rights.
+func rightsText(r barewire.Rights) string {
+	var s []string
+	for i, name := range []string{"remote_read", "remote_write", "remote_atomic"} {
+		if r&(1<<i) != 0 {
+			s = append(s, name)
+		}
+	}
+	if len(s) == 0 {
+		return "local"
+	}
+	return strings.Join(s, "|")
+}

@@ -1,0 +1,86 @@
+package rdma
+
+import (
+	"fmt"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/internal/ctl"
+)
+
+// hello is what connections tell each other when they connect.
+type hello struct {
+	plain   bool // the peer said nothing that we know: it speaks no barewire
+	depth   int
+	credits int
+	message int
+	mtu     int
+}
+
+// magic begins the connection data; its last byte is the version.
+var magic = [4]byte{'B', 'W', 'R', 1}
+
+// hello is what we say.
+func (dom *Domain) hello() hello {
+	c := &dom.dev.cfg
+	return hello{depth: c.Depth, credits: c.Credits, message: min(c.MaxMessage, dom.dev.limits.MaxMessage), mtu: c.MTU}
+}
+
+// append appends what travels.
+func (h hello) append(b []byte) ([]byte, error) {
+	x := ctl.Hello{Magic: magic, Depth: uint32(h.depth), Credits: uint32(h.credits), Message: uint32(h.message), Mtu: uint32(h.mtu)}
+	return x.AppendBinary(b)
+}
+
+// parseHello reads what a peer said. Nothing, or something else than ours, is a
+// peer that speaks no barewire; ours with values that cannot be is an error.
+func parseHello(b []byte) (hello, error) {
+	if len(b) < len(magic) || [3]byte(b) != [3]byte(magic[:]) {
+		return hello{plain: true}, nil
+	}
+	if b[3] != magic[3] {
+		return hello{}, fmt.Errorf("%w: the peer speaks version %d, this program version %d", ErrProtocol, b[3], magic[3])
+	}
+	if len(b) < ctl.HelloBinarySize {
+		return hello{}, fmt.Errorf("%w: its hello has %d bytes, want %d", ErrProtocol, len(b), ctl.HelloBinarySize)
+	}
+	// Transports pad connection data, so what follows is not looked at.
+	var x ctl.Hello
+	if err := x.UnmarshalBinary(b[:ctl.HelloBinarySize]); err != nil {
+		return hello{}, fmt.Errorf("%w: its hello: %w", ErrProtocol, err)
+	}
+	for _, v := range []struct {
+		name      string
+		v         uint32
+		low, high uint32
+	}{
+		{"depth", x.Depth, 1, maxDepth},
+		{"credits", x.Credits, minCredits, maxCredits},
+		{"message", x.Message, minMessage, maxMessage},
+		{"mtu", x.Mtu, 256, 1 << 16},
+	} {
+		if v.v < v.low || v.v > v.high {
+			return hello{}, fmt.Errorf("%w: its hello has a %s of %d, want %d to %d", ErrProtocol, v.name, v.v, v.low, v.high)
+		}
+	}
+	return hello{depth: int(x.Depth), credits: int(x.Credits), message: int(x.Message), mtu: int(x.Mtu)}, nil
+}
+
+// answer is what an acceptor says to a peer's hello, or the error that refuses it.
+func (dom *Domain) answer(b []byte) (theirs hello, answer []byte, err error) {
+	theirs, err = parseHello(b)
+	if err != nil {
+		return theirs, nil, err
+	}
+	answer, err = dom.hello().append(nil)
+	return theirs, answer, err
+}
+
+// authorize asks the user whether a peer may have what it asks for.
+func (c *Config) authorize(r Request) error {
+	if c.Authorize == nil {
+		return nil
+	}
+	if err := c.Authorize(r); err != nil {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return nil
+}

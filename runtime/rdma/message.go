@@ -1,0 +1,241 @@
+package rdma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/wire"
+)
+
+// immControl marks a message as one between the connections.
+const immControl = 0x42575201 // "BWR" and the version
+
+// arrival is a receive that was used and not looked at yet.
+type arrival struct {
+	slot  int32
+	bytes int32
+	imm   uint32
+}
+
+// queue holds arrivals in order. There are never more than receives.
+type arrivals struct {
+	n    atomic.Int32
+	head int
+	ring []arrival
+}
+
+// inbox is what the peer's program sent and ours has not taken.
+type inbox struct {
+	mu    sync.Mutex
+	notes arrivals
+	texts arrivals
+}
+
+func (b *inbox) init(credits int) {
+	b.notes.ring = make([]arrival, credits)
+	b.texts.ring = make([]arrival, credits)
+}
+
+// push adds an arrival; it reports false where there were more than receives.
+func (b *inbox) push(q *arrivals, a arrival) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := int(q.n.Load())
+	if n == len(q.ring) {
+		return false
+	}
+	q.ring[(q.head+n)%len(q.ring)] = a
+	q.n.Store(int32(n + 1))
+	return true
+}
+
+// pop takes the first arrival, unless it is longer than room.
+func (b *inbox) pop(q *arrivals, room int) (a arrival, ok, fits bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := q.n.Load()
+	if n == 0 {
+		return arrival{}, false, false
+	}
+	a = q.ring[q.head]
+	if int(a.bytes) > room {
+		return a, true, false
+	}
+	q.head = (q.head + 1) % len(q.ring)
+	q.n.Store(n - 1)
+	return a, true, true
+}
+
+// received is a receive that was used. The poll lock is held.
+func (c *Conn) received(comp *Completion) {
+	switch {
+	case comp.Err != nil:
+		// Receives fail only when the whole queue does.
+		c.fail(noSeq, wrap(comp.Err, "the connection with %s", c.peer))
+		return
+	case comp.ID >= uint64(c.pool.in) || comp.Verb == VerbReceive && (comp.Bytes < 0 || comp.Bytes > c.pool.used):
+		c.violated(wrap(ErrProtocol, "the provider completed receive %d with %d bytes; there are %d of %d bytes", comp.ID, comp.Bytes, c.pool.in, c.pool.used))
+		return
+	}
+	a := arrival{slot: int32(comp.ID), bytes: int32(comp.Bytes), imm: comp.Imm}
+	ok := true
+	switch {
+	case comp.Verb == VerbNotify:
+		c.tally.notifications++
+		ok = c.inbox.push(&c.inbox.notes, a)
+	case comp.Imm == immControl && !c.plain:
+		c.tally.control++
+		c.controlled(int(comp.ID), comp.Bytes)
+	default:
+		c.tally.messages++
+		ok = c.inbox.push(&c.inbox.texts, a)
+	}
+	if !ok {
+		c.violated(wrap(ErrProtocol, "the provider completed more receives of %s than there are", c.peer))
+	}
+}
+
+// Notification is a peer's [WriteNotify] that arrived: what it wrote, and all of
+// its earlier writes on the connection, are in place. What the number says is for the two programs to agree on.
+type Notification struct {
+	Imm   uint32
+	Bytes int // that the write had; 0 where the device does not tell
+	from  *Conn
+}
+
+// NextNotification waits for the peer's next [WriteNotify]. When ctx ends first its
+// error is returned and nothing is lost. After the connection failed it gives
+// what had arrived before, and then the reason.
+func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
+	if c == nil {
+		return Notification{}, errNoConn
+	}
+	for {
+		if a, ok, _ := c.inbox.pop(&c.inbox.notes, maxTransfer); ok {
+			c.repost(int(a.slot))
+			return Notification{Imm: a.imm, Bytes: int(a.bytes), from: c}, nil
+		}
+		if err := c.arrive(ctx, wantNote); err != nil {
+			return Notification{}, err
+		}
+	}
+}
+
+const maxTransfer = 1<<31 - 1
+
+// Notifications gives the peer's notifications one after the other, until ctx ends or
+// the connection fails: the last pair has the error.
+func (c *Conn) Notifications(ctx context.Context) iter.Seq2[Notification, error] {
+	return func(yield func(Notification, error) bool) {
+		for {
+			n, err := c.NextNotification(ctx)
+			if !yield(n, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// arrive waits for something of the peer's.
+func (c *Conn) arrive(ctx context.Context, kind wantKind) error {
+	c.tryPoll()
+	w := want{kind: kind}
+	if err := c.await(ctx, w); err != nil {
+		return err
+	}
+	q := &c.inbox.notes
+	if kind == wantText {
+		q = &c.inbox.texts
+	}
+	if f := c.failed.Load(); f != nil && q.n.Load() == 0 {
+		return &flushError{f.err}
+	}
+	return nil
+}
+
+// Received gives the elements of a window as a slice without a copy, after a
+// notification said that the peer is done writing them. That the peer leaves
+// them alone until it is told that they were read is for the two programs to
+// agree on. It must not be used after the window is closed.
+func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification, w barewire.Window[T, A]) ([]T, error) {
+	if n.from == nil {
+		return nil, wrap(ErrOp, "received: a zero Notification; NextNotification gives others")
+	}
+	if !wire.LittleEndian {
+		return nil, wire.ErrBigEndian
+	}
+	base, count := barewire.Elements(w)
+	return unsafe.Slice((*T)(base), count), nil
+}
+
+// SendBytes sends a message, waiting while the peer has too many unread. The
+// bytes are copied, so they are the caller's again when it returns; if the message
+// is lost later, the connection has failed, and the next operation says so.
+func (c *Conn) SendBytes(ctx context.Context, b []byte) error {
+	r := request{verb: VerbSend, bytes: len(b)}
+	switch {
+	case c == nil:
+		return errNoConn
+	case len(b) == 0:
+		return refuse(c, &r, ErrEmpty)
+	case len(b) > min(c.credit.message, c.pool.used):
+		return refuse(c, &r, fmt.Errorf("%w: messages on this connection have at most %d bytes; see MaxMessage", ErrTooLong, min(c.credit.message, c.pool.used)))
+	}
+	for {
+		err := c.sendCopy(&r, b)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, ErrQueueFull):
+			err = c.WaitRoom(ctx)
+		case errors.Is(err, ErrNoCredit):
+			err = c.await(ctx, want{kind: wantCredit})
+		}
+		if err != nil {
+			return refuse(c, &r, err)
+		}
+	}
+}
+
+// sendCopy copies a message into a slot and posts it, if there is one.
+func (c *Conn) sendCopy(r *request, b []byte) error {
+	slot, ok := c.pool.take()
+	if !ok {
+		return ErrNoCredit
+	}
+	copy(c.pool.bytes(slot, len(b)), b)
+	r.slot, r.ptr = int16(slot)+1, c.pool.at(slot)
+	_, err := c.enqueue(r, nil, forUser, false)
+	if err != nil {
+		c.pool.free(slot)
+	}
+	return err
+}
+
+// Receive waits for the peer's next message and copies it into b. Where b is too
+// short for it the error is [ErrTooLong], n what it needs, and the message stays.
+func (c *Conn) Receive(ctx context.Context, b []byte) (n int, err error) {
+	if c == nil {
+		return 0, errNoConn
+	}
+	for {
+		a, ok, fits := c.inbox.pop(&c.inbox.texts, len(b))
+		switch {
+		case ok && !fits:
+			return int(a.bytes), wrap(ErrTooLong, "receive: a message of %d bytes for %d", a.bytes, len(b))
+		case ok:
+			n = copy(b, c.pool.bytes(int(a.slot), int(a.bytes)))
+			c.repost(int(a.slot))
+			return n, nil
+		}
+		if err := c.arrive(ctx, wantText); err != nil {
+			return 0, err
+		}
+	}
+}

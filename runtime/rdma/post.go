@@ -1,0 +1,273 @@
+package rdma
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
+)
+
+// Poster is where operations are posted: a [*Conn], which hands each to the device at
+// once, or its [*Batch], which collects them.
+type Poster interface {
+	poster() (c *Conn, collect bool)
+}
+
+func (c *Conn) poster() (*Conn, bool) { return c, false }
+
+// request is an operation as the typed functions ask for it.
+type request struct {
+	verb    Verb
+	slot    int16 // of the send pool, plus one; 0: the local memory is a region's
+	imm     uint32
+	gen     uint32
+	epoch   uint32
+	key     RKey
+	bytes   int
+	first   int            // of them, in h: the rest is in gather
+	h       *region.Handle // nil where no local memory takes part
+	ptr     unsafe.Pointer
+	addr    uint64
+	compare uint64
+	operand uint64
+	place   uint32  // where an atomic's result will be: set when it is posted
+	gather  []piece // more local memory, in order
+}
+
+// piece is more local memory of a request.
+type piece struct {
+	h     *region.Handle
+	gen   uint32
+	ptr   unsafe.Pointer
+	bytes int
+	reg   *registration
+}
+
+// needsCredit reports whether a verb uses one of the peer's receives.
+func (v Verb) needsCredit() bool { return v == VerbSend || v == VerbWriteNotify }
+
+// isAtomic reports whether a verb has a result.
+func (v Verb) isAtomic() bool { return v == VerbCompareSwap || v == VerbFetchAdd }
+
+// post checks a request of the user's and posts it.
+func post(p Poster, r *request) (Op, error) {
+	var c *Conn
+	collect := false
+	if p != nil {
+		c, collect = p.poster()
+	}
+	if c == nil {
+		return Op{}, refuse(nil, r, errNoConn)
+	}
+	var reg *registration
+	if r.h != nil {
+		if err := r.h.Hold(r.gen); err != nil {
+			return Op{}, refuse(c, r, err)
+		}
+		var ok bool
+		if reg, ok = r.h.Reg.(*registration); !ok || reg.dom != c.dom {
+			r.h.Drop()
+			return Op{}, refuse(c, r, c.foreign(r.h))
+		}
+	}
+	seq, err := c.enqueue(r, reg, forUser, collect)
+	if err != nil {
+		if r.h != nil {
+			r.h.Drop()
+		}
+		return Op{}, refuse(c, r, err)
+	}
+	return Op{c, seq}, nil
+}
+
+// foreign is the error of a region that is not registered in the connection's domain.
+func (c *Conn) foreign(h *region.Handle) error {
+	if reg, ok := h.Reg.(*registration); ok && reg.dom.dev != c.dom.dev {
+		return fmt.Errorf("%w: the region is registered with the device %s, the connection is on %s; see Also", ErrDomain, reg.dom.dev.info.Name, c.dom.dev.info.Name)
+	} else if ok {
+		return fmt.Errorf("%w: the region is registered in another domain of the device %s than the connection's; see Also", ErrDomain, c.dom.dev.info.Name)
+	}
+	return ErrNotRegistered
+}
+
+// refuse is the error of an operation that is not posted.
+func refuse(c *Conn, r *request, err error) error {
+	e := &OpError{Op: r.verb.String(), Bytes: r.bytes, At: where.Here().String(), Seq: noSeq, Err: err}
+	if c != nil {
+		e.Peer = c.peer
+	}
+	if r.h != nil {
+		e.Region = r.h.Name()
+	}
+	return e
+}
+
+// enqueue gives a request the next number and a place in the ring, and hands it
+// over unless it is collected. reg is its region's registration, nil where it has none.
+func (c *Conn) enqueue(r *request, reg *registration, by class, collect bool) (uint64, error) {
+	c.mu.Lock()
+	if err := c.admit(r, by); err != nil {
+		c.mu.Unlock()
+		if by != forUser || !errors.Is(err, ErrQueueFull) {
+			return 0, err
+		}
+		// Completions may be there that nobody has taken yet.
+		c.tryPoll()
+		c.mu.Lock()
+		if err := c.admit(r, by); err != nil {
+			c.mu.Unlock()
+			return 0, err
+		}
+	}
+	seq := c.stage(r, reg, by)
+	if collect && c.staged < len(c.scratch) {
+		c.waiting.Store(true)
+		c.mu.Unlock()
+		return seq, nil
+	}
+	err := c.ringLocked(true)
+	c.mu.Unlock()
+	if err != nil {
+		c.fail(seq, err)
+	}
+	return seq, err
+}
+
+// admit reports why a request cannot be posted now. The post lock is held.
+func (c *Conn) admit(r *request, by class) error {
+	if f := c.failed.Load(); f != nil {
+		return &flushError{f.err}
+	}
+	if r.verb.needsCredit() {
+		if err := c.credit.check(c, r, by); err != nil {
+			return err
+		}
+	}
+	if r.key != 0 && c.ctl.revokes.Load() > 0 && c.ctl.isRevoked(r.key, r.epoch) {
+		return fmt.Errorf("%w by the peer; import it again", ErrRevoked)
+	}
+	out := c.posted.Load() - c.retired.Load()
+	if out >= c.room || by == forUser && out >= c.depth+uint64(c.own.Load()) {
+		return c.full(out)
+	}
+	return nil
+}
+
+// full is the error of a queue that takes no more: it names the operation that all wait for.
+func (c *Conn) full(out uint64) error {
+	c.tally.queueFull++
+	seq := c.retired.Load()
+	r := c.record(seq)
+	return fmt.Errorf("%w: %d operations are outstanding, the oldest a %s posted at %s; wait for it, or open the device with a greater Depth", ErrQueueFull, out, r.verb, r.at)
+}
+
+// stage writes the record and the work request of a request that was admitted. The
+// post lock is held.
+func (c *Conn) stage(r *request, reg *registration, by class) uint64 {
+	seq := c.posted.Load()
+	wr := &c.scratch[c.staged]
+	c.staged++
+	wr.ID, wr.Verb, wr.Fence, wr.Segs = seq, r.verb, c.fence, 0
+	wr.Epoch, wr.Key, wr.Addr, wr.Imm = r.epoch, r.key, r.addr, r.imm
+	wr.Compare, wr.Operand = r.compare, r.operand
+	c.fence = false
+
+	rec := &c.ring[seq&c.mask]
+	rec.verb, rec.slot, rec.extra, rec.by = r.verb, r.slot-1, 0, by
+	rec.key, rec.addr, rec.bytes = r.key, r.addr, r.bytes
+	rec.h, rec.gen, rec.result = r.h, r.gen, 0
+	rec.at = where.Quick()
+	switch {
+	case reg != nil:
+		wr.Segs = 1
+		wr.Local[0] = Segment{Ptr: r.ptr, Len: r.first, Key: LKey(reg.lkey.Load())}
+		for i, g := range r.gather {
+			wr.Local[i+1] = Segment{Ptr: g.ptr, Len: g.bytes, Key: LKey(g.reg.lkey.Load())}
+			c.extras[seq&c.mask][i] = g.h
+		}
+		wr.Segs += uint8(len(r.gather))
+		rec.extra = uint8(len(r.gather))
+	case r.slot > 0:
+		wr.Segs = 1
+		wr.Local[0] = Segment{Ptr: r.ptr, Len: r.bytes, Key: c.pool.lkey()}
+	case r.verb.isAtomic():
+		r.place = c.atomics & uint32(c.mask)
+		rec.result = r.place + 1
+		c.atomics++
+	}
+	c.tally.posted[r.verb]++
+	c.tally.bytes[r.verb] += uint64(r.bytes)
+	if by != forUser {
+		c.own.Add(1)
+	}
+	if r.verb.needsCredit() {
+		c.credit.sent.Add(1)
+	}
+	c.posted.Store(seq + 1)
+	return seq
+}
+
+// ringLocked hands over what is staged. Where the provider does not take all, the
+// rest is let go of, the last excepted if it is the caller's; then the connection
+// has to fail with the error. The post lock is held.
+func (c *Conn) ringLocked(keepLast bool) error {
+	n := c.staged
+	c.staged = 0
+	if n > 1 || !keepLast {
+		c.waiting.Store(false)
+	}
+	c.tally.doorbells++
+	took, err := c.q.Post(c.scratch[:n])
+	if err == nil && took == n {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%w: the provider took %d of %d operations and gave no reason", ErrProtocol, took, n)
+	}
+	took = min(max(took, 0), n)
+	last := c.posted.Load()
+	first := last - uint64(n-took)
+	if first == last {
+		return err
+	}
+	for seq := first; seq < last; seq++ {
+		if !keepLast || seq < last-1 {
+			c.drop(seq)
+		}
+	}
+	e := c.opError(first, c.record(first), err)
+	c.lowerBad(first)
+	c.posted.Store(first)
+	return e
+}
+
+// lowerBad notes that nothing from an operation on succeeded.
+func (c *Conn) lowerBad(seq uint64) {
+	for {
+		old := c.firstBad.Load()
+		if seq >= old || c.firstBad.CompareAndSwap(old, seq) {
+			return
+		}
+	}
+}
+
+// ring hands over what a batch collected.
+func (c *Conn) handOver() error {
+	if !c.waiting.Load() {
+		return nil
+	}
+	c.mu.Lock()
+	if c.staged == 0 {
+		c.mu.Unlock()
+		return nil
+	}
+	seq := c.posted.Load() - uint64(c.staged)
+	err := c.ringLocked(false)
+	c.mu.Unlock()
+	if err != nil {
+		c.fail(seq, err)
+	}
+	return err
+}

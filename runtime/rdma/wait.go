@@ -1,0 +1,373 @@
+package rdma
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// want is what somebody waits for. Any of it is there when the connection has
+// failed, except for the end of an operation, which then comes too.
+type want struct {
+	kind  wantKind
+	seq   uint64 // of wantOp
+	reply *asked // of wantReply
+}
+
+type wantKind uint8
+
+const (
+	wantOp     wantKind = iota + 1 // an operation to end
+	wantNote                       // a notification
+	wantText                       // a message
+	wantCredit                     // room to send a message
+	wantReply                      // the answer to an import
+)
+
+// ready reports whether it is there.
+func (c *Conn) ready(w want) bool {
+	if w.kind == wantOp {
+		return c.done(w.seq)
+	}
+	if c.failed.Load() != nil {
+		return true
+	}
+	switch w.kind {
+	case wantNote:
+		return c.inbox.notes.n.Load() > 0
+	case wantText:
+		return c.inbox.texts.n.Load() > 0
+	case wantReply:
+		return w.reply.done.Load()
+	default:
+		return c.credit.left() > reserves[forUser] && c.pool.some()
+	}
+}
+
+// Wait returns when the operation has ended: the local memory may be reused, and for reads the
+// result is there. For what a write is worth at the peer see [Conn.Flush].
+// The error says which operation it was, where it was posted, and why it failed. When
+// ctx ends first its error is returned, and the operation goes on: its regions stay busy, and Wait may be called again.
+func (o Op) Wait(ctx context.Context) error {
+	c := o.c
+	if c == nil {
+		return errNoOp
+	}
+	if !c.done(o.seq) {
+		if c.tryPoll(); !c.done(o.seq) {
+			if err := c.await(ctx, want{kind: wantOp, seq: o.seq}); err != nil {
+				return err
+			}
+		}
+	}
+	if o.seq >= c.firstBad.Load() {
+		return c.outcome(o.seq)
+	}
+	return nil
+}
+
+var errNoOp = wrap(ErrOp, "wait: a zero Op; operations that were posted give others")
+
+// Done reports whether the operation has ended, without waiting. It looks once.
+func (o Op) Done() bool {
+	if o.c == nil {
+		return false
+	}
+	if o.c.done(o.seq) {
+		return true
+	}
+	_ = o.c.handOver()
+	o.c.tryPoll()
+	return o.c.done(o.seq)
+}
+
+// Poll takes what has completed, and reports whether there was anything. In the
+// mode Busy it must be called, or something waited for, often: nothing else sees
+// what the peer sends.
+func (c *Conn) Poll() bool {
+	if c == nil {
+		return false
+	}
+	_ = c.handOver()
+	return c.tryPoll() > 0
+}
+
+// WaitRoom returns when another operation can be posted.
+func (c *Conn) WaitRoom(ctx context.Context) error {
+	if c == nil {
+		return errNoConn
+	}
+	if f := c.failed.Load(); f != nil {
+		return &flushError{f.err}
+	}
+	if posted := c.posted.Load(); posted >= c.depth {
+		return c.await(ctx, want{kind: wantOp, seq: posted - c.depth})
+	}
+	return nil
+}
+
+// over is the error of a wait whose context ended.
+func over(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == err {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// tryPoll takes completions, and says how many, unless somebody else does. While
+// somebody waits for the device it leaves them alone: who sleeps there would not notice
+// that what they wait for was taken.
+func (c *Conn) tryPoll() int {
+	if !c.pollMu.TryLock() {
+		return 0
+	}
+	if c.park.role.Load() == roleUser {
+		c.pollMu.Unlock()
+		return 0
+	}
+	return c.pollAndWake()
+}
+
+// pollAndWake polls, gives the poll lock up, and wakes whose wish came true.
+func (c *Conn) pollAndWake() int {
+	n := c.pollLocked()
+	c.pollMu.Unlock()
+	if n > 0 && c.park.n.Load() > 0 {
+		c.park.wake(c)
+	}
+	return n
+}
+
+// pollLocked takes completions and does what they ask for. The poll lock is held.
+func (c *Conn) pollLocked() int {
+	c.tally.polls++
+	if c.closed.Load() {
+		return 0
+	}
+	n := c.q.Poll(c.comps)
+	if n > 0 {
+		c.dispatch(c.comps[:min(n, len(c.comps))])
+	}
+	if c.ctl.urgent.Load() {
+		c.pump()
+	}
+	return n
+}
+
+// dispatch ends operations and hands on what the peer sent.
+func (c *Conn) dispatch(comps []Completion) {
+	seq, own := c.retired.Load(), int32(0)
+	first := seq
+	for i := range comps {
+		comp := &comps[i]
+		if comp.Verb == VerbReceive || comp.Verb == VerbNotify {
+			c.received(comp)
+			continue
+		}
+		if comp.ID != seq || seq >= c.posted.Load() {
+			c.violated(wrap(ErrProtocol, "the provider completed operation %d with %s, and %d is next", comp.ID, c.peer, seq))
+			continue
+		}
+		if c.ring[seq&c.mask].by != forUser {
+			own++
+		}
+		c.retire(seq, comp)
+		seq++
+	}
+	if seq != first {
+		c.retired.Store(seq)
+	}
+	if own != 0 {
+		c.own.Add(-own)
+	}
+}
+
+// spinFor is how often Adaptive polls before it sleeps; ByEvent polls a few times.
+const (
+	spinFor  = 2000
+	spinLess = 4
+)
+
+// spins is how often to poll before sleeping.
+func (c *Conn) spins() int {
+	switch c.dom.dev.cfg.Mode {
+	case Busy:
+		return -1
+	case Adaptive:
+		if runtime.GOMAXPROCS(0) > 1 {
+			return spinFor
+		}
+	}
+	return spinLess
+}
+
+// await polls, and then sleeps, until what is wanted is there. Its error is the context's.
+func (c *Conn) await(ctx context.Context, w want) error {
+	if err := c.handOver(); err != nil && w.kind != wantOp {
+		return err
+	}
+	spins := c.spins()
+	for i := 0; !c.ready(w); i++ {
+		if c.tryPoll() > 0 {
+			continue
+		}
+		if spins < 0 || i < spins {
+			if i&63 == 63 {
+				if ctx.Err() != nil {
+					return over(ctx)
+				}
+				runtime.Gosched()
+			}
+			continue
+		}
+		if err := c.sleep(ctx, w); err != nil && !c.ready(w) {
+			return err
+		}
+	}
+	return nil
+}
+
+// sleep waits until something may have changed. One goroutine at a time waits for the
+// device and polls for all; the others are woken by it.
+func (c *Conn) sleep(ctx context.Context, w want) error {
+	c.sleeps.Add(1)
+	if c.park.role.CompareAndSwap(roleFree, roleUser) {
+		defer func() {
+			c.park.role.Store(roleFree)
+			c.park.handOver()
+		}()
+		// What completed before the role was ours may have been taken already. With the
+		// lock nobody is in the midst of that, and after it nobody else begins.
+		c.pollMu.Lock()
+		if c.pollAndWake() > 0 || c.ready(w) {
+			return nil
+		}
+		return c.doze(ctx)
+	}
+	p := c.park.add(w)
+	if !c.ready(w) && c.park.role.Load() != roleFree {
+		select {
+		case <-p.wake:
+		case <-ctx.Done():
+		}
+	}
+	c.park.remove(p)
+	if ctx.Err() != nil {
+		return over(ctx)
+	}
+	return nil
+}
+
+// doze waits for the device. An error of the queue's is no reason to stop: what
+// is outstanding completes nevertheless, so it is only not hurried after.
+func (c *Conn) doze(ctx context.Context) error {
+	err := c.q.Wait(ctx)
+	if ctx.Err() != nil {
+		return over(ctx)
+	}
+	if err != nil {
+		if c.failed.Load() == nil {
+			c.fail(noSeq, wrap(err, "the connection with %s", c.peer))
+		}
+		time.Sleep(50 * time.Microsecond)
+	}
+	return nil
+}
+
+// The roles of whoever waits for the device.
+const (
+	roleFree     = iota
+	roleUser     // somebody who wants something: only they poll
+	roleProgress // the connection's own goroutine: others may poll beside it
+)
+
+// park is where goroutines sleep that another one polls for.
+type park struct {
+	role atomic.Int32
+	n    atomic.Int32 // len(list)
+	mu   sync.Mutex
+	list []*parked
+	free []*parked
+}
+
+type parked struct {
+	want want
+	wake chan struct{} // holds one
+}
+
+func (k *park) add(w want) *parked {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var p *parked
+	if n := len(k.free); n > 0 {
+		p, k.free = k.free[n-1], k.free[:n-1]
+	} else {
+		p = &parked{wake: make(chan struct{}, 1)}
+	}
+	p.want = w
+	k.list = append(k.list, p)
+	k.n.Store(int32(len(k.list)))
+	return p
+}
+
+func (k *park) remove(p *parked) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, q := range k.list {
+		if q == p {
+			last := len(k.list) - 1
+			k.list[i] = k.list[last]
+			k.list[last] = nil
+			k.list = k.list[:last]
+			break
+		}
+	}
+	k.n.Store(int32(len(k.list)))
+	select {
+	case <-p.wake:
+	default:
+	}
+	k.free = append(k.free, p)
+}
+
+// wake wakes those whose wish came true.
+func (k *park) wake(c *Conn) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, p := range k.list {
+		if c.ready(p.want) {
+			p.rouse()
+		}
+	}
+}
+
+// handOver wakes one who sleeps, to wait for the device.
+func (k *park) handOver() {
+	if k.n.Load() == 0 {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.list) > 0 {
+		k.list[0].rouse()
+	}
+}
+
+func (k *park) wakeAll() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, p := range k.list {
+		p.rouse()
+	}
+}
+
+func (p *parked) rouse() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
