@@ -156,7 +156,7 @@ func (e *viewer) all(name, elem string) {
 
 // mapMethods writes the methods of a map's view.
 func (e *viewer) mapMethods(v *plan.Val, name string) {
-	key, val := v.Key.Go, e.viewGo(v.Elem)
+	key, val := e.keyGo(v.Key), e.viewGo(v.Elem)
 	stride, keyEnd := e.s.mapStride(v)
 	value := "u.After(0, 0, 1)"
 	if !keyEnd {
@@ -167,7 +167,11 @@ func (e *viewer) mapMethods(v *plan.Val, name string) {
 	e.g.Func("Len returns how many entries there are.", fmt.Sprintf("(m %s) Len() int", name), func(b *gocode.Body) {
 		b.P("return wire.View(m).Elems(%d).Len()", stride)
 	})
-	e.g.Func("At returns the entry that is the i-th in the message, in constant time. It panics as a slice does if there is none.", fmt.Sprintf("(m %s) At(i int) (%s, %s)", name, key, val), func(b *gocode.Body) {
+	doc := "At returns the entry that is the i-th in the message, in constant time. It panics as a slice does if there is none."
+	if v.Key.Big {
+		doc += "\nThe key is the message's own memory."
+	}
+	e.g.Func(doc, fmt.Sprintf("(m %s) At(i int) (%s, %s)", name, key, val), func(b *gocode.Body) {
 		b.P("u := wire.View(m).Elems(%d).At(i)", stride)
 		b.P("return %s, %s", e.key(v.Key, "u"), value)
 	})
@@ -189,10 +193,22 @@ func (e *viewer) mapMethods(v *plan.Val, name string) {
 	})
 }
 
-// key reads a map's key at u: as the Go map has it.
+// keyGo is the Go type in which views give and take a map's key: the Go map's,
+// but a large one by pointer, so that no call copies it to the stack.
+func (e *viewer) keyGo(k *plan.Val) string {
+	if k.Big {
+		return e.viewGo(k)
+	}
+	return k.Go
+}
+
+// key reads a map's key at u, as keyGo says.
 func (e *viewer) key(k *plan.Val, u string) string {
 	switch k.Kind {
 	case resolve.FixedData:
+		if k.Big {
+			return e.indexed(k, u)
+		}
 		return "*" + e.indexed(k, u)
 	case resolve.Data:
 		return conv(k, u+".Str()")
@@ -205,6 +221,9 @@ func orderedKey(k *plan.Val) string {
 	bits := 8 * k.Layout.Min
 	switch k.Kind {
 	case resolve.FixedData:
+		if k.Big {
+			return fmt.Sprintf("unsafe.String(&key[0], %d)", k.Len) // a copy would be as large
+		}
 		return "string(key[:])"
 	case resolve.Bool:
 		return "wire.BoolByte(" + plain(k, "bool", "key") + ")"
