@@ -76,8 +76,13 @@ cross: ## Build for other machines
 	@for os in darwin windows; do echo "$$os/amd64"; GOOS=$$os GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./cmd/... ./runtime/...; done
 
 .PHONY: check-generated
-check-generated: build ## Fail if committed generated code is not up to date
-	@for dir in examples/*/ internal/fuzzshapes; do $(BIN)/barewire-gen generate --check "$$dir"; done
+check-generated: build ## Fail if committed generated code or docs/codes.md is not up to date
+	@for dir in examples/*/ internal/fuzzshapes runtime/internal/sample runtime/rdma/internal/ctl; do $(BIN)/barewire-gen generate --check "$$dir"; done
+	$(GO) run ./internal/codes -check
+
+.PHONY: codes
+codes: ## Write docs/codes.md from the registry of diagnostic codes
+	$(GO) run ./internal/codes
 
 .PHONY: bench
 bench: ## Measure beside other implementations (its own module)
