@@ -56,8 +56,8 @@ func atomics(g *gocode.Code, t *plan.Type, f *plan.Field) {
 		return
 	}
 	doc := fmt.Sprintf("%s is %s, which\npeers change atomically too. The error is barewire.ErrNotGlobal where g is no\nwitness that this processor's atomics and theirs are atomic together.", global, what)
-	g.Func(doc, inWindowOf("CanRemoteAtomic", t, global, ", g barewire.GlobalAtomics")+" (barewire.Atomic64, error)", func(b *gocode.Body) {
-		b.P("return barewire.Global64(%s, g)", word)
+	g.Func(doc, inWindowOf("CanRemoteAtomic", t, global, ", g barewire.GlobalAtomics")+fmt.Sprintf(" (barewire.Atomic%d, error)", bits), func(b *gocode.Body) {
+		b.P("return barewire.Global%d(%s, g)", bits, word)
 	})
 }
 

@@ -16,7 +16,7 @@ type Region struct {
 	Places      []Place // what allocators may be asked for
 	Grants      []Grant // the accesses that a registration may have; none for a type without #@register
 	Host        bool    // there is a residency that the processor may load from
-	Sequence    *Field  // the first field, where it is an #@atomic u64: it counts what is written; else nil
+	Sequence    *Field  // the first of several fields, where it is an #@atomic u64: it counts what is written; else nil
 	Atomics     []*Field
 	Fields      []*Field // with a place of their own in each element
 }
@@ -172,6 +172,9 @@ func (r *Region) fields(t *Type) {
 			}
 		}
 	}
+	if len(r.Fields) == 1 {
+		r.Sequence = nil // it counts nothing but itself
+	}
 }
 
 // Patterns of package-level names that belong to regions, made from a type's
@@ -246,8 +249,8 @@ func fieldPatterns(r *Region, f *Field) []Pattern {
 	}
 	if f.Wire.Atomic && r.Host {
 		ps = append(ps, FieldAtomic, FieldLoad)
-		if f.Val.Layout.Min == 8 && slices.ContainsFunc(r.Grants, func(g Grant) bool { return g.rights&mayAtomic != 0 }) {
-			ps = append(ps, FieldGlobal) // devices know words of 8 bytes only
+		if slices.ContainsFunc(r.Grants, func(g Grant) bool { return g.rights&mayAtomic != 0 }) {
+			ps = append(ps, FieldGlobal)
 		}
 	}
 	return ps

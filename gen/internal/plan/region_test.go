@@ -98,7 +98,7 @@ T 128/64 slot=false host=true sequence=true
   TLocal TRemoteRead TRemoteWrite TRemoteReadWrite TRemoteAtomic TRemoteReadAtomic TRemoteWriteAtomic TRemoteReadWriteAtomic
   TNUMA TCXL TUnified TRemote TWindow TAt TAll TSnapshot TPublish
   TSeqOf TSeqIn TSeqAtomic TSeqLoad TSeqGlobal
-  TNOf TNIn TNAtomic TNLoad
+  TNOf TNIn TNAtomic TNLoad TNGlobal
   TXOf TXIn
 `},
 		{"two rights", "#@register(remote_write, local, remote_atomic)\ntype T struct {\n #@atomic\n x: i64\n}", plan.Options{}, `
@@ -158,12 +158,19 @@ A 1/1 slot=false host=true sequence=false
   ACPU ARemote AWindow AAt AAll
   AXOf AXIn
 `},
-		{"no views", "#@register(remote_read)\ntype T struct {\n #@atomic\n x: u64\n}", plan.Options{NoViews: true}, `
-T 8/8 slot=false host=true sequence=true
+		{"no views", "#@register(remote_read)\ntype T struct {\n #@atomic\n x: u64\n y: i64\n}", plan.Options{NoViews: true}, `
+T 16/8 slot=false host=true sequence=true
   TInCPU InCPU in CPU node=-1 fallback=false
   TLocal TRemoteRead
   TCPU TRemote TWindow TLoadAt TPutAt TSnapshot TPublish
   TXOf TXIn TXAtomic TXLoad
+  TYOf TYIn
+`},
+		{"one word is no sequence", "#@residency(cpu)\ntype T struct {\n #@atomic\n x: u64\n}", plan.Options{}, `
+T 8/8 slot=false host=true sequence=false
+  TInCPU InCPU in CPU node=-1 fallback=false
+  TCPU TWindow TAt TAll
+  TXAtomic TXLoad
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {

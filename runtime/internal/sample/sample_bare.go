@@ -267,55 +267,41 @@ func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
 // WordAll iterates over views of all elements with their indices.
 func WordAll[A barewire.Access](w barewire.Window[Word, A]) iter.Seq2[int, WordView] {
 	return func(yield func(int, WordView) bool) {
-		for i, p := range barewire.All(w, 8) {
-			if !yield(i, WordView{(*[8]byte)(p)}) {
+		first, n := barewire.Elements(w)
+		for i := range n {
+			if !yield(i, WordView{(*[8]byte)(barewire.Step(first, i, 8))}) {
 				return
 			}
 		}
 	}
 }
 
-// WordSnapshot
-func WordSnapshot[A barewire.Access](w barewire.Window[Word, A], i int, x *Word) (seq uint64, err error) {
-	var b [8]byte
-	if seq, err = barewire.Snapshot(w, i, b[:]); err != nil {
-		return 0, err
-	}
-	return seq, x.UnmarshalBinary(b[:])
-}
-
-// WordPublish
-func WordPublish[A barewire.Access](w barewire.Window[Word, A], i int, x *Word) error {
-	var a [8]byte
-	b, err := x.AppendBinary(a[:0])
-	if err != nil {
-		return err
-	}
-	return barewire.Publish(w, i, b)
-}
-
-// WordValueAtomic is value
+// WordValueAtomic is value of the element with index i, for
+// atomic operations of this processor. It is good as long as w is open.
 func WordValueAtomic[A barewire.CanLocalAtomic](w barewire.Window[Word, A], i int) barewire.Atomic64 {
 	return barewire.Word64(w, i, 8, 0)
 }
 
-// WordValueLoad loads value
+// WordValueLoad loads value of the element with index i atomically, whoever changes it.
 func WordValueLoad[A barewire.Access](w barewire.Window[Word, A], i int) uint64 {
 	return barewire.Load64(w, i, 8, 0)
 }
 
-// WordValueGlobal is value
+// WordValueGlobal is value of the element with index i, which
+// peers change atomically too. The error is barewire.ErrNotGlobal where g is no
+// witness that this processor's atomics and theirs are atomic together.
 func WordValueGlobal[A barewire.CanRemoteAtomic](w barewire.Window[Word, A], i int, g barewire.GlobalAtomics) (barewire.Atomic64, error) {
 	return barewire.Global64(w, i, 8, 0, g)
 }
 
-// WordValueOf refers to value of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func WordValueOf[A barewire.RemoteAccess](r barewire.Remote[Word, A], i int) barewire.Field[uint64, A] {
-	return barewire.FieldOf[uint64](r, i, 0, 8)
+// WordValueOf refers to value of the element with index i. If there is none, the
+// operation that gets it fails.
+func WordValueOf[A barewire.RemoteAccess](rem barewire.Remote[Word, A], i int) barewire.Field[uint64, A] {
+	return barewire.FieldOf[uint64](rem, i, 0, 8)
 }
 
-// WordValueIn is the same of an element of a span.
+// WordValueIn refers to value of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func WordValueIn[A barewire.Registered](s barewire.Span[Word, A], i int) barewire.LocalField[uint64] {
 	return barewire.FieldIn[uint64](s, i, 0, 8)
 }
@@ -787,16 +773,22 @@ func TickAt[A barewire.Access](w barewire.Window[Tick, A], i int) TickView {
 // TickAll iterates over views of all elements with their indices.
 func TickAll[A barewire.Access](w barewire.Window[Tick, A]) iter.Seq2[int, TickView] {
 	return func(yield func(int, TickView) bool) {
-		for i, p := range barewire.All(w, 64) {
-			if !yield(i, TickView{(*[64]byte)(p)}) {
+		first, n := barewire.Elements(w)
+		for i := range n {
+			if !yield(i, TickView{(*[64]byte)(barewire.Step(first, i, 64))}) {
 				return
 			}
 		}
 	}
 }
 
-// TickSnapshot
+// TickSnapshot copies the element with index i to x as it was at one time, while
+// others publish it. It returns seq, which grows by two with each of them. The error
+// is barewire.ErrUnstable where each try met a writer; x is then no element.
 func TickSnapshot[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick) (seq uint64, err error) {
+	if wire.LittleEndian {
+		return barewire.Snapshot(w, i, unsafe.Slice((*byte)(unsafe.Pointer(x)), 64))
+	}
 	var b [64]byte
 	if seq, err = barewire.Snapshot(w, i, b[:]); err != nil {
 		return 0, err
@@ -804,152 +796,173 @@ func TickSnapshot[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick)
 	return seq, x.UnmarshalBinary(b[:])
 }
 
-// TickPublish
+// TickPublish copies x to the element with index i, so that no snapshot gets a part
+// of it. It counts seq itself, by two: that of x does not matter. The error is that
+// of AppendBinary, or barewire.ErrUnstable where other writers never ended.
 func TickPublish[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick) error {
-	var a [64]byte
-	b, err := x.AppendBinary(a[:0])
+	if wire.LittleEndian {
+		return barewire.Publish(w, i, unsafe.Slice((*byte)(unsafe.Pointer(x)), 64))
+	}
+	var b [64]byte
+	m, err := x.AppendBinary(b[:0])
 	if err != nil {
 		return err
 	}
-	return barewire.Publish(w, i, b)
+	return barewire.Publish(w, i, m)
 }
 
-// TickSeqAtomic is seq
+// TickSeqAtomic is seq of the element with index i, for
+// atomic operations of this processor. It is good as long as w is open.
 func TickSeqAtomic[A barewire.CanLocalAtomic](w barewire.Window[Tick, A], i int) barewire.Atomic64 {
 	return barewire.Word64(w, i, 64, 0)
 }
 
-// TickSeqLoad loads seq
+// TickSeqLoad loads seq of the element with index i atomically, whoever changes it.
 func TickSeqLoad[A barewire.Access](w barewire.Window[Tick, A], i int) uint64 {
 	return barewire.Load64(w, i, 64, 0)
 }
 
-// TickSeqGlobal is seq
+// TickSeqGlobal is seq of the element with index i, which
+// peers change atomically too. The error is barewire.ErrNotGlobal where g is no
+// witness that this processor's atomics and theirs are atomic together.
 func TickSeqGlobal[A barewire.CanRemoteAtomic](w barewire.Window[Tick, A], i int, g barewire.GlobalAtomics) (barewire.Atomic64, error) {
 	return barewire.Global64(w, i, 64, 0, g)
 }
 
-// TickHitsAtomic is hits
+// TickHitsAtomic is hits of the element with index i, for
+// atomic operations of this processor. It is good as long as w is open.
 func TickHitsAtomic[A barewire.CanLocalAtomic](w barewire.Window[Tick, A], i int) barewire.Atomic32 {
 	return barewire.Word32(w, i, 64, 32)
 }
 
-// TickHitsLoad loads hits
+// TickHitsLoad loads hits of the element with index i atomically, whoever changes it.
 func TickHitsLoad[A barewire.Access](w barewire.Window[Tick, A], i int) uint32 {
 	return barewire.Load32(w, i, 64, 32)
 }
 
-// TickHitsGlobal is hits
+// TickHitsGlobal is hits of the element with index i, which
+// peers change atomically too. The error is barewire.ErrNotGlobal where g is no
+// witness that this processor's atomics and theirs are atomic together.
 func TickHitsGlobal[A barewire.CanRemoteAtomic](w barewire.Window[Tick, A], i int, g barewire.GlobalAtomics) (barewire.Atomic32, error) {
 	return barewire.Global32(w, i, 64, 32, g)
 }
 
-// TickSeqOf refers to seq of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickSeqOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[uint64, A] {
-	return barewire.FieldOf[uint64](r, i, 0, 8)
+// TickSeqOf refers to seq of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickSeqOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[uint64, A] {
+	return barewire.FieldOf[uint64](rem, i, 0, 8)
 }
 
-// TickSeqIn is the same of an element of a span.
+// TickSeqIn refers to seq of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickSeqIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[uint64] {
 	return barewire.FieldIn[uint64](s, i, 0, 8)
 }
 
-// TickPriceOf refers to price of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickPriceOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[float64, A] {
-	return barewire.FieldOf[float64](r, i, 8, 8)
+// TickPriceOf refers to price of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickPriceOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[float64, A] {
+	return barewire.FieldOf[float64](rem, i, 8, 8)
 }
 
-// TickPriceIn is the same of an element of a span.
+// TickPriceIn refers to price of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickPriceIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[float64] {
 	return barewire.FieldIn[float64](s, i, 8, 8)
 }
 
-// TickQtyOf refers to qty of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickQtyOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[float64, A] {
-	return barewire.FieldOf[float64](r, i, 16, 8)
+// TickQtyOf refers to qty of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickQtyOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[float64, A] {
+	return barewire.FieldOf[float64](rem, i, 16, 8)
 }
 
-// TickQtyIn is the same of an element of a span.
+// TickQtyIn refers to qty of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickQtyIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[float64] {
 	return barewire.FieldIn[float64](s, i, 16, 8)
 }
 
-// TickTimeOf refers to time of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickTimeOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[int64, A] {
-	return barewire.FieldOf[int64](r, i, 24, 8)
+// TickTimeOf refers to time of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickTimeOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[int64, A] {
+	return barewire.FieldOf[int64](rem, i, 24, 8)
 }
 
-// TickTimeIn is the same of an element of a span.
+// TickTimeIn refers to time of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickTimeIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[int64] {
 	return barewire.FieldIn[int64](s, i, 24, 8)
 }
 
-// TickHitsOf refers to hits of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickHitsOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[uint32, A] {
-	return barewire.FieldOf[uint32](r, i, 32, 4)
+// TickHitsOf refers to hits of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickHitsOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[uint32, A] {
+	return barewire.FieldOf[uint32](rem, i, 32, 4)
 }
 
-// TickHitsIn is the same of an element of a span.
+// TickHitsIn refers to hits of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickHitsIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[uint32] {
 	return barewire.FieldIn[uint32](s, i, 32, 4)
 }
 
-// TickVenueOf refers to venue of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickVenueOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[uint32, A] {
-	return barewire.FieldOf[uint32](r, i, 36, 4)
+// TickVenueOf refers to venue of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickVenueOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[uint32, A] {
+	return barewire.FieldOf[uint32](rem, i, 36, 4)
 }
 
-// TickVenueIn is the same of an element of a span.
+// TickVenueIn refers to venue of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickVenueIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[uint32] {
 	return barewire.FieldIn[uint32](s, i, 36, 4)
 }
 
-// TickSideOf refers to side of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickSideOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[uint16, A] {
-	return barewire.FieldOf[uint16](r, i, 40, 2)
+// TickSideOf refers to side of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickSideOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[uint16, A] {
+	return barewire.FieldOf[uint16](rem, i, 40, 2)
 }
 
-// TickSideIn is the same of an element of a span.
+// TickSideIn refers to side of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickSideIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[uint16] {
 	return barewire.FieldIn[uint16](s, i, 40, 2)
 }
 
-// TickLiveOf refers to live of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickLiveOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[uint16, A] {
-	return barewire.FieldOf[uint16](r, i, 42, 2)
+// TickLiveOf refers to live of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickLiveOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[uint16, A] {
+	return barewire.FieldOf[uint16](rem, i, 42, 2)
 }
 
-// TickLiveIn is the same of an element of a span.
+// TickLiveIn refers to live of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickLiveIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[uint16] {
 	return barewire.FieldIn[uint16](s, i, 42, 2)
 }
 
-// TickFlagsOf refers to flags of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickFlagsOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[uint32, A] {
-	return barewire.FieldOf[uint32](r, i, 44, 4)
+// TickFlagsOf refers to flags of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickFlagsOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[uint32, A] {
+	return barewire.FieldOf[uint32](rem, i, 44, 4)
 }
 
-// TickFlagsIn is the same of an element of a span.
+// TickFlagsIn refers to flags of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickFlagsIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[uint32] {
 	return barewire.FieldIn[uint32](s, i, 44, 4)
 }
 
-// TickRestOf refers to rest of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func TickRestOf[A barewire.RemoteAccess](r barewire.Remote[Tick, A], i int) barewire.Field[[16]byte, A] {
-	return barewire.FieldOf[[16]byte](r, i, 48, 16)
+// TickRestOf refers to rest of the element with index i. If there is none, the
+// operation that gets it fails.
+func TickRestOf[A barewire.RemoteAccess](rem barewire.Remote[Tick, A], i int) barewire.Field[[16]byte, A] {
+	return barewire.FieldOf[[16]byte](rem, i, 48, 16)
 }
 
-// TickRestIn is the same of an element of a span.
+// TickRestIn refers to rest of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func TickRestIn[A barewire.Registered](s barewire.Span[Tick, A], i int) barewire.LocalField[[16]byte] {
 	return barewire.FieldIn[[16]byte](s, i, 48, 16)
 }
@@ -1237,43 +1250,47 @@ func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView
 // SensorAll iterates over views of all elements with their indices.
 func SensorAll[A barewire.Access](w barewire.Window[Sensor, A]) iter.Seq2[int, SensorView] {
 	return func(yield func(int, SensorView) bool) {
-		for i, p := range barewire.All(w, 13) {
-			if !yield(i, SensorView{(*[13]byte)(p)}) {
+		first, n := barewire.Elements(w)
+		for i := range n {
+			if !yield(i, SensorView{(*[13]byte)(barewire.Step(first, i, 13))}) {
 				return
 			}
 		}
 	}
 }
 
-// SensorTempOf refers to temp of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func SensorTempOf[A barewire.RemoteAccess](r barewire.Remote[Sensor, A], i int) barewire.Field[float32, A] {
-	return barewire.FieldOf[float32](r, i, 0, 4)
+// SensorTempOf refers to temp of the element with index i. If there is none, the
+// operation that gets it fails.
+func SensorTempOf[A barewire.RemoteAccess](rem barewire.Remote[Sensor, A], i int) barewire.Field[float32, A] {
+	return barewire.FieldOf[float32](rem, i, 0, 4)
 }
 
-// SensorTempIn is the same of an element of a span.
+// SensorTempIn refers to temp of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func SensorTempIn[A barewire.Registered](s barewire.Span[Sensor, A], i int) barewire.LocalField[float32] {
 	return barewire.FieldIn[float32](s, i, 0, 4)
 }
 
-// SensorSeqOf refers to seq of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func SensorSeqOf[A barewire.RemoteAccess](r barewire.Remote[Sensor, A], i int) barewire.Field[uint64, A] {
-	return barewire.FieldOf[uint64](r, i, 4, 8)
+// SensorSeqOf refers to seq of the element with index i. If there is none, the
+// operation that gets it fails.
+func SensorSeqOf[A barewire.RemoteAccess](rem barewire.Remote[Sensor, A], i int) barewire.Field[uint64, A] {
+	return barewire.FieldOf[uint64](rem, i, 4, 8)
 }
 
-// SensorSeqIn is the same of an element of a span.
+// SensorSeqIn refers to seq of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func SensorSeqIn[A barewire.Registered](s barewire.Span[Sensor, A], i int) barewire.LocalField[uint64] {
 	return barewire.FieldIn[uint64](s, i, 4, 8)
 }
 
-// SensorKindOf refers to kind of the element with index i. A reference to an element
-// that is not there is an error of the operation that gets it.
-func SensorKindOf[A barewire.RemoteAccess](r barewire.Remote[Sensor, A], i int) barewire.Field[Kind, A] {
-	return barewire.FieldOf[Kind](r, i, 12, 1)
+// SensorKindOf refers to kind of the element with index i. If there is none, the
+// operation that gets it fails.
+func SensorKindOf[A barewire.RemoteAccess](rem barewire.Remote[Sensor, A], i int) barewire.Field[Kind, A] {
+	return barewire.FieldOf[Kind](rem, i, 12, 1)
 }
 
-// SensorKindIn is the same of an element of a span.
+// SensorKindIn refers to kind of the element with index i of a span. If there is
+// none, the operation that gets it fails.
 func SensorKindIn[A barewire.Registered](s barewire.Span[Sensor, A], i int) barewire.LocalField[Kind] {
 	return barewire.FieldIn[Kind](s, i, 12, 1)
 }
