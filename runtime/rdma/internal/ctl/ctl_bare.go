@@ -171,12 +171,23 @@ var bareHello = wire.Type{
 type HelloView struct{ p *[24]byte }
 
 // HelloViewOf returns a view of the first 24 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func HelloViewOf(b []byte) (v HelloView, err error) {
 	if len(b) < 24 {
-		return v, bareHello.Refuse(b)
+		return v, (*faultHello)(wire.CutAt(len(b)))
 	}
 	return HelloView{(*[24]byte)(b)}, nil
+}
+
+// faultHello is the error of a Hello's bytes. It wraps a *wire.Error.
+type faultHello wire.Fault
+
+func (f *faultHello) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultHello) Unwrap() error {
+	return bareHello.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
@@ -1493,12 +1504,23 @@ var bareImported = wire.Type{
 type ImportedView struct{ p *[52]byte }
 
 // ImportedViewOf returns a view of the first 52 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func ImportedViewOf(b []byte) (v ImportedView, err error) {
 	if len(b) < 52 {
-		return v, bareImported.Refuse(b)
+		return v, (*faultImported)(wire.CutAt(len(b)))
 	}
 	return ImportedView{(*[52]byte)(b)}, nil
+}
+
+// faultImported is the error of a Imported's bytes. It wraps a *wire.Error.
+type faultImported wire.Fault
+
+func (f *faultImported) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultImported) Unwrap() error {
+	return bareImported.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
@@ -2057,12 +2079,23 @@ var bareCancel = wire.Type{
 type CancelView struct{ p *[4]byte }
 
 // CancelViewOf returns a view of the first 4 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func CancelViewOf(b []byte) (v CancelView, err error) {
 	if len(b) < 4 {
-		return v, bareCancel.Refuse(b)
+		return v, (*faultCancel)(wire.CutAt(len(b)))
 	}
 	return CancelView{(*[4]byte)(b)}, nil
+}
+
+// faultCancel is the error of a Cancel's bytes. It wraps a *wire.Error.
+type faultCancel wire.Fault
+
+func (f *faultCancel) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultCancel) Unwrap() error {
+	return bareCancel.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
@@ -2216,12 +2249,23 @@ var bareRevoked = wire.Type{
 type RevokedView struct{ p *[8]byte }
 
 // RevokedViewOf returns a view of the first 8 bytes of b. It checks their number,
-// not their values.
+// not their values; an error wraps a *wire.Error.
 func RevokedViewOf(b []byte) (v RevokedView, err error) {
 	if len(b) < 8 {
-		return v, bareRevoked.Refuse(b)
+		return v, (*faultRevoked)(wire.CutAt(len(b)))
 	}
 	return RevokedView{(*[8]byte)(b)}, nil
+}
+
+// faultRevoked is the error of a Revoked's bytes. It wraps a *wire.Error.
+type faultRevoked wire.Fault
+
+func (f *faultRevoked) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultRevoked) Unwrap() error {
+	return bareRevoked.Fault((*wire.Fault)(f))
 }
 
 // Bytes returns the view's bytes, which are a message.
