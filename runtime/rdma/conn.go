@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -188,15 +189,23 @@ func (c *Conn) fail(seq uint64, err error) {
 	if !c.failed.CompareAndSwap(nil, &failure{seq, err}) {
 		return
 	}
-	c.q.Abort(err)
+	idle := c.settled()
+	closing := errors.Is(err, ErrClosed)
+	if !closing || !idle {
+		c.q.Abort(err)
+	}
 	c.cancel(err)
 	c.ctl.fail(err)
 	c.park.wakeAll()
-	if errors.Is(err, ErrClosed) {
+	if closing {
 		return
 	}
 	cfg := &c.dom.dev.cfg
-	cfg.Logger.Warn("rdma: a connection failed", "peer", c.peer, "reason", err)
+	level := slog.LevelWarn
+	if idle && errors.Is(err, ErrPeerLost) {
+		level = slog.LevelInfo // the peer is done, and nothing was going on
+	}
+	cfg.Logger.Log(context.Background(), level, "rdma: a connection failed", "peer", c.peer, "reason", err)
 	cfg.see(Event{Kind: EventFailed, Peer: c.peer, Err: err})
 }
 

@@ -178,7 +178,7 @@ func (c *Conn) stage(r *request, reg *registration, by class) uint64 {
 	rec.verb, rec.slot, rec.extra, rec.by = r.verb, r.slot-1, 0, by
 	rec.key, rec.addr, rec.bytes = r.key, r.addr, r.bytes
 	rec.h, rec.gen, rec.result = r.h, r.gen, 0
-	rec.at = where.Quick()
+	rec.at.Fill()
 	switch {
 	case reg != nil:
 		wr.Segs = 1
