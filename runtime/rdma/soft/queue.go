@@ -104,7 +104,7 @@ func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
 		q.out++
 		wr := &wrs[n]
 		n++
-		if !direct || !q.perform(wr) {
+		if !direct || q.ended != nil || !q.perform(wr) {
 			q.take(wr)
 			direct = false
 		}
