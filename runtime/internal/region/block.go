@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -113,11 +114,27 @@ func (b *Block) unref() error {
 		return nil
 	}
 	if b.lost.Load() {
+		kept.add(b)
 		return nil
 	}
 	mem := b.mem
 	b.mem = memory{size: mem.size, noFile: errors.New("the memory was released")}
 	return mem.release()
+}
+
+// kept is blocks that nobody has and a device may reach: the garbage collector
+// must not have their memory either.
+var kept keeper
+
+type keeper struct {
+	mu     sync.Mutex
+	blocks []*Block
+}
+
+func (k *keeper) add(b *Block) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.blocks = append(k.blocks, b)
 }
 
 // bytes is what the elements take.

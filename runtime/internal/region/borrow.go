@@ -20,23 +20,31 @@ type Borrow struct {
 // Borrow counts an open window on the memory. Until Return, the memory stays, and
 // the handle neither moves nor closes. It allocates only where more windows
 // are open than ever before.
+func (h *Handle) Borrow(gen uint32) (b *Borrow, state uint64, err error) {
+	b, state = h.lend(gen)
+	if b != nil {
+		return b, state, nil
+	}
+	if err := h.Check(gen); err != nil {
+		return nil, 0, err
+	}
+	return nil, 0, h.errorOf(ErrBorrowed, "", "no more than 65535 can be")
+}
+
+// lend does what Borrow does, and gives nil where that fails.
 //
 //go:norace
-func (h *Handle) Borrow(gen uint32) (b *Borrow, state uint64, err error) {
+func (h *Handle) lend(gen uint32) (b *Borrow, state uint64) {
 	// Who uses the memory in turns has to order that themselves; for the race
 	// detector, what is locked here must not look as if it did. See quiet.
 	quiet()
 	defer loud()
-	at := where.Quick()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for {
 		w := h.word.Load()
-		if uint32(w>>genShift) != gen {
-			return nil, 0, h.staleLocked(gen)
-		}
-		if w>>flightBits&borrowMask == borrowMask {
-			return nil, 0, h.errorOf(ErrBorrowed, "", "no more than 65535 windows can be open")
+		if uint32(w>>genShift) != gen || w>>flightBits&borrowMask == borrowMask {
+			return nil, 0
 		}
 		if h.word.CompareAndSwap(w, w+oneBorrow) {
 			break
@@ -49,28 +57,35 @@ func (h *Handle) Borrow(gen uint32) (b *Borrow, state uint64, err error) {
 	} else {
 		h.free = b.next
 	}
-	b.opened = at
-	return b, b.state.Add(1), nil
+	b.opened.Fill()
+	return b, b.state.Add(1)
 }
 
 // Return ends what Borrow began.
+func (b *Borrow) Return(state uint64) error {
+	if b.end(state) {
+		return nil
+	}
+	return b.Fault(state)
+}
+
+// end does what Return does, and reports whether it could.
 //
 //go:norace
-func (b *Borrow) Return(state uint64) error {
+func (b *Borrow) end(state uint64) bool {
 	quiet()
 	defer loud()
-	at := where.Quick()
 	h := b.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if b.state.Load() != state {
-		return b.fault(state)
+		return false
 	}
+	b.closed.Fill()
 	b.state.Add(1)
-	b.closed = at
 	b.next, h.free = h.free, b
 	h.word.Add(^uint64(oneBorrow - 1))
-	return nil
+	return true
 }
 
 // Open reports whether the window that had this state is still open.
@@ -87,14 +102,10 @@ func (b *Borrow) Fault(state uint64) error {
 	defer loud()
 	b.h.mu.Lock()
 	defer b.h.mu.Unlock()
-	return b.fault(state)
-}
-
-func (b *Borrow) fault(state uint64) error {
 	e := b.h.errorOf(ErrClosed, "", "")
 	if b.state.Load() == state+1 { // else the slot has served another window since
 		e.At = b.closed.String()
-		e.Detail = "opened at " + b.opened.String() + ", closed"
+		e.Detail = "opened at " + b.opened.String()
 	}
 	return e
 }

@@ -28,14 +28,14 @@ type Error struct {
 	Err    error  // the reason, for errors.Is
 }
 
-// advice is what to do, by reason.
-var advice = map[error]string{
-	ErrMoved:    "use the region that the move returned",
-	ErrReleased: "it cannot be used after Close",
-	ErrBorrowed: "close the window first",
-	ErrInFlight: "wait for them first",
-	ErrShared:   "close or deregister them first",
-	ErrClosed:   "open another",
+// words are what goes before the place of what is in the way, and what to do, by reason.
+var words = map[error]struct{ at, do string }{
+	ErrMoved:    {" at ", "use the region that the move returned"},
+	ErrReleased: {" at ", "it cannot be used after Close"},
+	ErrBorrowed: {", opened at ", "close the window first"},
+	ErrInFlight: {", posted at ", "wait for them first"},
+	ErrShared:   {"", "close or deregister them first"},
+	ErrClosed:   {", closed at ", "open another"},
 }
 
 // Error is the message: what was asked, the region, the reason and its place, what to do.
@@ -51,9 +51,9 @@ func (e *Error) Error() string {
 		s.WriteString(": " + e.Detail)
 	}
 	if e.At != "" {
-		s.WriteString(", at " + e.At)
+		s.WriteString(words[e.Err].at + e.At)
 	}
-	if do := advice[e.Err]; do != "" {
+	if do := words[e.Err].do; do != "" {
 		s.WriteString("; " + do)
 	}
 	return s.String()

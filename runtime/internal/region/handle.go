@@ -250,7 +250,7 @@ func (h *Handle) stale(gen uint32) error {
 func (h *Handle) staleLocked(gen uint32) error {
 	e := h.ends[gen%uint32(len(h.ends))]
 	if e.gen != gen || e.how == 0 {
-		return h.errorOf(ErrMoved, "", "more than once since")
+		return h.errorOf(ErrMoved, "", "more than once")
 	}
 	if e.how == Released {
 		return h.errorOf(ErrReleased, e.at.String(), "")
@@ -268,13 +268,21 @@ func (h *Handle) busyLocked(w uint64) error {
 				break
 			}
 		}
-		return h.errorOf(ErrBorrowed, at, fmt.Sprintf("%d open, one since", n))
+		return h.errorOf(ErrBorrowed, at, several(n))
 	}
 	at := ""
 	if p, ok := h.Reg.(interface{ InFlight(*Handle) string }); ok {
 		at = p.InFlight(h)
 	}
-	return h.errorOf(ErrInFlight, at, fmt.Sprint(w&flightMask))
+	return h.errorOf(ErrInFlight, at, several(w&flightMask))
+}
+
+// several is a count that is worth telling.
+func several(n uint64) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%d, one", n)
 }
 
 func (h *Handle) errorOf(why error, at, detail string) *Error {
