@@ -23,8 +23,12 @@ func obtain(a ask) (memory, error) {
 	if err == nil {
 		return m, nil
 	}
-	why := err
-	m, err = mapAround(a, pageSize(), func(at unsafe.Pointer, size uintptr) error {
+	return mapAnonymous(a, err)
+}
+
+// mapAnonymous maps memory that has no file, because of why.
+func mapAnonymous(a ask, why error) (memory, error) {
+	m, err := mapAround(a, pageSize(), func(at unsafe.Pointer, size uintptr) error {
 		return mapAt(at, size, -1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	})
 	if err != nil {

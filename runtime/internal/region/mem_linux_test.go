@@ -1,0 +1,286 @@
+//go:build !race
+
+package region
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// mappings counts this process's mappings of memory files, and all of them.
+func mappings(t *testing.T) (files, all int) {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Count(b, []byte("memfd:barewire:")), bytes.Count(b, []byte("\n"))
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	d, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(d)
+}
+
+// TestNothingLeaks: descriptors and mappings are as many after many regions as
+// after the first, and what stays reserved is bounded.
+func TestNothingLeaks(t *testing.T) {
+	use := func() {
+		a := newRegion(t, Spec{Type: ticks, Count: 100})
+		b, err := a.Sibling()
+		if err != nil {
+			t.Fatal(err)
+		}
+		bytesOf(a)[0] = 1
+		mustClose(t, b)
+		mustClose(t, a)
+	}
+	use()
+	fds := descriptors(t)
+	files, all := mappings(t)
+	for range 3 * graveyardSpans {
+		use()
+	}
+	if n := descriptors(t); n != fds {
+		t.Errorf("%d descriptors, %d before", n, fds)
+	}
+	f, a := mappings(t)
+	if f != files || files != 0 {
+		t.Errorf("%d mappings of files, %d before", f, files)
+	}
+	if a > all+graveyardSpans+20 {
+		t.Errorf("%d mappings, %d before", a, all)
+	}
+	if n := len(graveyard.spans); n > graveyardSpans {
+		t.Errorf("%d ranges are kept", n)
+	}
+}
+
+// TestGraveyardIsBounded in bytes too.
+func TestGraveyardIsBounded(t *testing.T) {
+	var y yard
+	for range 4 {
+		if out := y.bury(span{nil, graveyardBytes / 4}); len(out) != 0 {
+			t.Errorf("%d of a quarter each", len(out))
+		}
+	}
+	if out := y.bury(span{nil, graveyardBytes / 2}); len(out) != 2 {
+		t.Errorf("a half took the place of %d quarters", len(out))
+	}
+	if out := y.bury(span{nil, graveyardBytes + 1}); len(out) != 4 || len(y.spans) != 0 || y.bytes != 0 {
+		t.Errorf("one that is too large is kept: %d, %d", len(out), y.bytes)
+	}
+}
+
+// TestFile: the memory is a file's, of its size for good, which other mappings see, and no
+// program that this one starts inherits.
+func TestFile(t *testing.T) {
+	h := newRegion(t, Spec{Type: ticks, Count: 100})
+	defer mustClose(t, h)
+	_, n, get := h.Memory()
+	f, off, err := get()
+	if err != nil || off != 0 || h.NoFile() != nil {
+		t.Fatal(err)
+	}
+	st, err := f.Stat()
+	if err != nil || st.Size() != int64(n) {
+		t.Fatalf("the file has %d bytes, the memory %d (%v)", st.Size(), n, err)
+	}
+	if err := f.Truncate(0); !errors.Is(err, unix.EPERM) {
+		t.Errorf("making it smaller: %v", err)
+	}
+	if err := f.Truncate(int64(2 * n)); !errors.Is(err, unix.EPERM) {
+		t.Errorf("making it larger: %v", err)
+	}
+	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFD, 0)
+	if err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("inherited by programs: %x, %v", flags, err)
+	}
+	other, err := unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(other)
+	bytesOf(h)[n-1] = 9
+	if other[n-1] != 9 {
+		t.Error("another mapping has other memory")
+	}
+	if err := h.Share(); err != nil || h.Base() == nil {
+		t.Errorf("sharing what is shared: %v", err)
+	}
+}
+
+// TestShare gives memory that has no file one, with what is in it.
+func TestShare(t *testing.T) {
+	for name, get := range map[string]func(ask) (memory, error){
+		"heap": func(a ask) (memory, error) { return fromHeap(a, errRaceHeap) },
+		"anonymous": func(a ask) (memory, error) {
+			return mapAnonymous(a, errRaceHeap)
+		},
+	} {
+		h := newRegion(t, Spec{Type: ticks, Count: 100})
+		if err := h.block.mem.release(); err != nil {
+			t.Fatal(err)
+		}
+		m, err := get(h.block.ask())
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.block.mem = m
+		for i, b := 0, bytesOf(h); i < len(b); i++ {
+			b[i] = byte(i)
+		}
+		if _, _, file := h.Memory(); h.NoFile() == nil {
+			t.Error("it has a file already")
+		} else if _, _, err := file(); err == nil || !strings.Contains(err.Error(), "has no file: under the race detector") {
+			t.Errorf("%s: file: %v", name, err)
+		}
+		gen, err := h.Advance(FirstGen, Moved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Share(); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range bytesOf(h)[:6400] {
+			if x != byte(i) {
+				t.Fatalf("%s: byte %d is %d", name, i, x)
+			}
+		}
+		if h.NoFile() != nil {
+			t.Errorf("%s: no file: %v", name, h.NoFile())
+		}
+		if err := h.Close(gen); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestHuge: huge pages are a wish, and what it came to is told.
+func TestHuge(t *testing.T) {
+	h := newRegion(t, Spec{Type: ticks, Count: 1000, Huge: true})
+	defer mustClose(t, h)
+	_, n, _ := h.Memory()
+	switch h.Huge() {
+	case HugeReserved:
+		if n != hugePage || uintptr(h.Base())%hugePage != 0 {
+			t.Errorf("reserved: %d bytes at %p", n, h.Base())
+		}
+	case HugeAdvised:
+		if n != 64*1024 && n > hugePage || uintptr(h.Base())%hugePage != 0 {
+			t.Errorf("advised: %d bytes at %p", n, h.Base())
+		}
+	case NotHuge:
+		t.Log("this kernel has no huge pages for memory files")
+	}
+	bytesOf(h)[n-1] = 1
+	if h := newRegion(t, Spec{Type: ticks, Count: 1}); h.Huge() != NotHuge {
+		t.Error("huge without being asked for")
+	} else {
+		mustClose(t, h)
+	}
+}
+
+// The tests below run this test program again to do what it might not survive.
+
+const whatKey = "BAREWIRE_REGION_TEST"
+
+func child(t *testing.T, what string) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestChild$", "-test.v")
+	cmd.Env = append(os.Environ(), whatKey+"="+what)
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+// TestChild does what the environment says.
+func TestChild(t *testing.T) {
+	switch what := os.Getenv(whatKey); what {
+	case "":
+		return
+	case "few descriptors":
+		fewDescriptors(t)
+	default:
+		h := newRegion(t, Spec{Type: ticks, Count: 64})
+		base, n, _ := h.Memory()
+		b := unsafe.Slice((*byte)(base), n)
+		b[n-1] = 1
+		if what == "closed" {
+			mustClose(t, h)
+			fmt.Println("now read", what)
+			fmt.Println("read", b[8])
+			return
+		}
+		off, err := strconv.Atoi(what)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("now read", what)
+		fmt.Println("read", *(*byte)(unsafe.Add(base, off)))
+	}
+}
+
+// TestFaults: memory of a closed region, and what lies beside a region's, faults.
+func TestFaults(t *testing.T) {
+	for _, what := range []string{"closed", "-1", "4096", "8191"} {
+		out := child(t, what)
+		if !strings.Contains(out, "now read "+what) || !strings.Contains(out, "SIGSEGV") || strings.Contains(out, "\nread ") {
+			t.Errorf("%s:\n%s", what, out)
+		}
+	}
+	if out := child(t, "4095"); !strings.Contains(out, "read 1") {
+		t.Errorf("the last byte:\n%s", out)
+	}
+}
+
+// TestFewDescriptors: a process that is out of descriptors still gets memory,
+// which says why it has no file.
+func TestFewDescriptors(t *testing.T) {
+	if out := child(t, "few descriptors"); !strings.Contains(out, "--- PASS") {
+		t.Error(out)
+	}
+}
+
+func fewDescriptors(t *testing.T) {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
+		t.Fatal(err)
+	}
+	lim.Cur = 3
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &lim); err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(Spec{Type: ticks, Count: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytesOf(h)[100] = 1
+	if why := h.NoFile(); !errors.Is(why, unix.EMFILE) {
+		t.Errorf("it has no file because of %v", why)
+	}
+	if err := h.Share(); !errors.Is(err, ErrNoMemory) || !strings.Contains(err.Error(), "no file for its memory") {
+		t.Errorf("sharing it: %v", err)
+	}
+	mustClose(t, h)
+	// As much as there is of nothing.
+	lim.Cur = 1 << 30
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &lim); err == nil {
+		_, err := New(Spec{Type: ticks, Count: 1 << 40 / 64})
+		if !errors.Is(err, ErrNoMemory) || !strings.Contains(err.Error(), "cannot allocate memory") {
+			t.Errorf("a terabyte: %v", err)
+		}
+	}
+}
