@@ -34,7 +34,8 @@ type Conn struct {
 	mtu   int
 
 	// The ring of operations: numbers count up, and are the device's work request IDs.
-	posted   atomic.Uint64 // the next number; written under mu
+	posted   uint64        // the next number; guarded by mu
+	taken    atomic.Uint64 // all from it on never reached the device: it refused them
 	retired  atomic.Uint64 // all below have ended; written under pollMu
 	firstBad atomic.Uint64 // all from it on did not succeed
 	failed   atomic.Pointer[failure]
@@ -100,7 +101,11 @@ func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	c.results = make([]result, ring)
 	c.scratch = make([]WorkRequest, min(ring, maxBatch))
 	c.comps = make([]Completion, min(ring+cfg.Credits, 64))
+	for i := range c.ring {
+		c.ring[i].seq = noSeq
+	}
 	c.firstBad.Store(noSeq)
+	c.taken.Store(noSeq)
 	c.batch.c = c
 	c.credit.message = min(cfg.MaxMessage, limits.MaxMessage)
 	c.credit.unlimited = theirs.plain
@@ -140,6 +145,13 @@ func (c *Conn) start() (err error) {
 		c.watch.start(c, cfg.OpTimeout)
 	}
 	return nil
+}
+
+// count is how many operations were posted.
+func (c *Conn) count() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.posted
 }
 
 // Domain is the connection's domain.
@@ -224,7 +236,7 @@ func (c *Conn) Drain(ctx context.Context) error {
 	if c == nil {
 		return errNoConn
 	}
-	posted := c.posted.Load()
+	posted := c.count()
 	if posted == 0 || c.done(posted-1) {
 		return nil
 	}
@@ -256,7 +268,7 @@ func (c *Conn) close() error {
 	err := c.q.Close()
 	// Nothing completes after it: what the provider owes is let go of.
 	c.pollMu.Lock()
-	for seq := c.retired.Load(); seq < c.posted.Load(); seq++ {
+	for seq, end := c.retired.Load(), c.count(); seq < end; seq++ {
 		c.failOp(seq, c.record(seq), ErrClosed)
 		c.release(seq, c.record(seq))
 		c.retired.Store(seq + 1)

@@ -148,7 +148,7 @@ func (c *Conn) admit(r *request, by class) error {
 	if r.key != 0 && c.ctl.revokes.Load() > 0 && c.ctl.isRevoked(r.key, r.epoch) {
 		return fmt.Errorf("%w by the peer; import it again", ErrRevoked)
 	}
-	out := c.posted.Load() - c.retired.Load()
+	out := c.posted - c.retired.Load()
 	if out >= c.room || by == forUser && out >= c.depth+uint64(c.own.Load()) {
 		return c.full(out)
 	}
@@ -166,7 +166,7 @@ func (c *Conn) full(out uint64) error {
 // stage writes the record and the work request of a request that was admitted. The
 // post lock is held.
 func (c *Conn) stage(r *request, reg *registration, by class) uint64 {
-	seq := c.posted.Load()
+	seq := c.posted
 	wr := &c.scratch[c.staged]
 	c.staged++
 	wr.ID, wr.Verb, wr.Fence, wr.Segs = seq, r.verb, c.fence, 0
@@ -175,6 +175,7 @@ func (c *Conn) stage(r *request, reg *registration, by class) uint64 {
 	c.fence = false
 
 	rec := &c.ring[seq&c.mask]
+	rec.seq = seq
 	rec.verb, rec.slot, rec.extra, rec.by = r.verb, r.slot-1, 0, by
 	rec.key, rec.addr, rec.bytes = r.key, r.addr, r.bytes
 	rec.h, rec.gen, rec.result = r.h, r.gen, 0
@@ -205,7 +206,7 @@ func (c *Conn) stage(r *request, reg *registration, by class) uint64 {
 	if r.verb.needsCredit() {
 		c.credit.sent.Add(1)
 	}
-	c.posted.Store(seq + 1)
+	c.posted = seq + 1
 	return seq
 }
 
@@ -227,7 +228,7 @@ func (c *Conn) ringLocked(keepLast bool) error {
 		err = fmt.Errorf("%w: the provider took %d of %d operations and gave no reason", ErrProtocol, took, n)
 	}
 	took = min(max(took, 0), n)
-	last := c.posted.Load()
+	last := c.posted
 	first := last - uint64(n-took)
 	if first == last {
 		return err
@@ -239,7 +240,8 @@ func (c *Conn) ringLocked(keepLast bool) error {
 	}
 	e := c.opError(first, c.record(first), err)
 	c.lowerBad(first)
-	c.posted.Store(first)
+	c.posted = first
+	c.taken.Store(first)
 	return e
 }
 
@@ -263,7 +265,7 @@ func (c *Conn) handOver() error {
 		c.mu.Unlock()
 		return nil
 	}
-	seq := c.posted.Load() - uint64(c.staged)
+	seq := c.posted - uint64(c.staged)
 	err := c.ringLocked(false)
 	c.mu.Unlock()
 	if err != nil {

@@ -37,7 +37,7 @@ func (c *Conn) progress() {
 }
 
 // settled reports whether nothing is outstanding.
-func (c *Conn) settled() bool { return c.retired.Load() >= c.posted.Load() }
+func (c *Conn) settled() bool { return c.retired.Load() >= c.count() }
 
 // rest sleeps, and says how long to the next time.
 func (c *Conn) rest(pause, most time.Duration) time.Duration {
@@ -78,11 +78,11 @@ func (w *watchdog) stop() {
 
 func (w *watchdog) look(c *Conn, timeout time.Duration) {
 	c.tryPoll() // in the mode Busy nobody else may
-	seq := c.retired.Load()
+	seq, posted := c.retired.Load(), c.count()
 	late := false
 	w.mu.Lock()
 	switch {
-	case c.posted.Load() == seq:
+	case posted <= seq:
 		w.oldest = noSeq
 	case seq != w.oldest:
 		w.oldest, w.looks = seq, 0

@@ -71,9 +71,7 @@ func (r *registration) revoke(ctx context.Context) error {
 // quiesce waits until all that is posted now on the domain's connections has ended.
 func (dom *Domain) quiesce(ctx context.Context) error {
 	for _, c := range dom.connections() {
-		c.mu.Lock()
-		posted := c.posted.Load()
-		c.mu.Unlock()
+		posted := c.count()
 		if posted == 0 || c.retired.Load() >= posted {
 			continue
 		}

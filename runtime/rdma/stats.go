@@ -72,7 +72,7 @@ func (c *Conn) Stats() Stats {
 	c.pollMu.Lock()
 	c.mu.Lock()
 	t := c.tally
-	inFlight := c.posted.Load() - c.retired.Load()
+	inFlight := c.posted - c.retired.Load()
 	c.mu.Unlock()
 	c.pollMu.Unlock()
 	s.add(&t)

@@ -11,6 +11,7 @@ import (
 // record is what the witness knows of an operation: written when it is posted,
 // looked at when it ends. It is at its number's place in the connection's ring.
 type record struct {
+	seq    uint64 // its number
 	verb   Verb
 	slot   int16 // of the send pool, or -1
 	extra  uint8 // more handles in the connection's side table: of a gather
@@ -66,7 +67,7 @@ func (c *Conn) opError(seq uint64, r *record, err error) *OpError {
 func (c *Conn) postedWith(h *region.Handle) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for seq := c.retired.Load(); seq < c.posted.Load(); seq++ {
+	for seq := c.retired.Load(); seq < c.posted; seq++ {
 		r := c.record(seq)
 		if r.h == h {
 			return r.at.String()
@@ -83,7 +84,7 @@ func (c *Conn) postedWith(h *region.Handle) string {
 // done reports whether an operation has ended: it completed, or it never
 // reached the device because the connection had failed.
 func (c *Conn) done(seq uint64) bool {
-	return seq < c.retired.Load() || seq >= c.posted.Load()
+	return seq < c.retired.Load() || seq >= c.taken.Load()
 }
 
 // outcome is how an operation that is done ended.

@@ -103,7 +103,7 @@ func (c *Conn) WaitRoom(ctx context.Context) error {
 	if f := c.failed.Load(); f != nil {
 		return &flushError{f.err}
 	}
-	if posted := c.posted.Load(); posted >= c.depth {
+	if posted := c.count(); posted >= c.depth {
 		return c.await(ctx, want{kind: wantOp, seq: posted - c.depth})
 	}
 	return nil
@@ -168,7 +168,7 @@ func (c *Conn) dispatch(comps []Completion) {
 			c.received(comp)
 			continue
 		}
-		if comp.ID != seq || seq >= c.posted.Load() {
+		if comp.ID != seq || c.record(seq).seq != seq {
 			c.violated(wrap(ErrProtocol, "the provider completed operation %d with %s, and %d is next", comp.ID, c.peer, seq))
 			continue
 		}

@@ -90,7 +90,7 @@ func newAdapter(cfg *rdma.Config) *adapter {
 		a.notReady = min(a.notReady, cfg.OpTimeout)
 	}
 	a.layout = layout{
-		entries: ceilPow2(max(a.limits.Depth, cfg.Credits)),
+		entries: ceilPow2(min(max(a.limits.Depth, 2*cfg.Credits), maxEntries)),
 		arena:   ceilPow2(max(2*a.limits.MaxMessage, minArena)),
 		slots:   maxKeys,
 		longest: uint32(a.limits.MaxMessage),

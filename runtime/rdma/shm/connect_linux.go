@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,7 +28,8 @@ type listener struct {
 	d       *domain
 	l       *net.UnixListener
 	greeted chan *greeting
-	end     chan struct{}
+	end     context.Context // ends with Close
+	cancel  context.CancelFunc
 	once    sync.Once
 	work    sync.WaitGroup
 }
@@ -56,7 +58,8 @@ func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error)
 	if err != nil {
 		return nil, fmt.Errorf("shm: %w", err)
 	}
-	ln := &listener{d: d, l: l.(*net.UnixListener), greeted: make(chan *greeting), end: make(chan struct{})}
+	ln := &listener{d: d, l: l.(*net.UnixListener), greeted: make(chan *greeting)}
+	ln.end, ln.cancel = context.WithCancel(context.Background())
 	d.mu.Lock()
 	closed := d.closed
 	if !closed {
@@ -64,6 +67,7 @@ func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error)
 	}
 	d.mu.Unlock()
 	if closed {
+		ln.cancel()
 		return nil, errors.Join(errClosed, l.Close())
 	}
 	ln.work.Add(1)
@@ -105,7 +109,7 @@ func (ln *listener) run() {
 		conn, err := ln.l.AcceptUnix()
 		if err != nil {
 			select {
-			case <-ln.end:
+			case <-ln.end.Done():
 				return
 			case <-time.After(10 * time.Millisecond): // out of descriptors, perhaps
 				continue
@@ -113,7 +117,7 @@ func (ln *listener) run() {
 		}
 		select {
 		case places <- struct{}{}:
-		case <-ln.end:
+		case <-ln.end.Done():
 			_ = conn.Close()
 			return
 		}
@@ -128,23 +132,20 @@ func (ln *listener) run() {
 
 // hear takes a hello and hands it to Accept.
 func (ln *listener) hear(conn *net.UnixConn) {
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() { // the end of the listener ends the wait for a hello
-		select {
-		case <-ln.end:
-			_ = conn.SetReadDeadline(time.Now())
-		case <-stop:
-		}
-	}()
+	stop := context.AfterFunc(ln.end, func() { _ = conn.SetReadDeadline(time.Now()) })
 	g, err := ln.d.hear(conn, time.Now().Add(ln.d.a.handshake))
+	ended := !stop()
 	if err != nil {
 		_ = conn.Close()
 		return
 	}
+	if ended {
+		g.close()
+		return
+	}
 	select {
 	case ln.greeted <- g:
-	case <-ln.end:
+	case <-ln.end.Done():
 		g.close()
 	}
 }
@@ -197,18 +198,28 @@ func (r *refusal) Error() string { return "shm: " + r.by + " refuses the connect
 // Is makes it rdma.ErrRefused.
 func (r *refusal) Is(target error) bool { return target == rdma.ErrRefused }
 
-// Accept takes the next peer that has said hello. What answer says goes to the
-// peer: at most 512 bytes of a hello, or the first 512 of its error.
+// Accept takes the next peer that has said hello and is not refused. What answer
+// says goes to the peer: at most 512 bytes of a hello, or the first 512 of its error.
 func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (rdma.Queue, error) {
-	var g *greeting
-	select {
-	case g = <-ln.greeted:
-	case <-ln.end:
-		return nil, errClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	for {
+		select {
+		case g := <-ln.greeted:
+			if q, err := ln.take(g, answer); err == nil {
+				return q, nil
+			} else if errors.Is(err, errClosed) {
+				return nil, err
+			}
+		case <-ln.end.Done():
+			return nil, errClosed
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	ours, err := answer(g.hello)
+}
+
+// take answers a peer.
+func (ln *listener) take(g *greeting, answer func(hello []byte) ([]byte, error)) (*queue, error) {
+	ours, err := answer(slices.Clone(g.hello))
 	if err == nil && len(ours) > maxHello {
 		err = fmt.Errorf("shm: a hello of %d bytes, at most %d can be sent", len(ours), maxHello)
 	}
@@ -243,7 +254,7 @@ func (d *domain) greet(s *socket, hello []byte) (*outbox, error) {
 func (ln *listener) Close() error {
 	var err error
 	ln.once.Do(func() {
-		close(ln.end)
+		ln.cancel()
 		err = ln.l.Close()
 		ln.work.Wait()
 		ln.d.mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,6 +105,9 @@ func (d *domain) Register(m rdma.Memory, rights barewire.Rights, conn rdma.Queue
 	if m.Base == nil || m.Len <= 0 {
 		return rdma.Keys{}, fmt.Errorf("shm: %s has no memory that this processor can reach", m.Name)
 	}
+	if uintptr(m.Base)%entrySize != 0 {
+		return rdma.Keys{}, fmt.Errorf("shm: %s begins at %p, which is not aligned", m.Name, m.Base)
+	}
 	r := &registration{name: m.Name, base: m.Base, length: m.Len, rights: rights, fd: -1}
 	if conn != nil {
 		q, ok := conn.(*queue)
@@ -158,6 +162,8 @@ func (r *registration) takeFile(m rdma.Memory) error {
 }
 
 func (r *registration) closeFile() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.fd >= 0 {
 		unix.Close(r.fd)
 		r.fd = -1
@@ -213,10 +219,19 @@ func (d *domain) Deregister(ctx context.Context, k rdma.Keys) error {
 	if r == nil || r.lkey != uint32(k.L) {
 		return errNoKey
 	}
+	if err := d.retire(ctx, r); err != nil {
+		return err
+	}
+	d.remove(r)
+	return nil
+}
+
+// retire ends all access through a registration's keys, and waits for what is in progress.
+func (d *domain) retire(ctx context.Context, r *registration) error {
 	r.ended.Store(true)
 	d.settle()
 	r.mu.Lock()
-	grants := r.grants
+	grants := slices.Clone(r.grants)
 	r.mu.Unlock()
 	for _, g := range grants {
 		g.withdraw()
@@ -228,11 +243,8 @@ func (d *domain) Deregister(ctx context.Context, k rdma.Keys) error {
 			errs = append(errs, fmt.Errorf("shm: deregistering %s: %w", r.name, err))
 		}
 	}
-	if errs != nil {
-		return errors.Join(errs...)
-	}
-	d.remove(r)
-	return nil
+	r.closeFile()
+	return errors.Join(errs...)
 }
 
 // settle waits until no queue of the domain is inside a copy that it began
@@ -256,7 +268,6 @@ func (d *domain) remove(r *registration) {
 	place := r.lkey & indexMask
 	if (*d.keys.Load())[place].CompareAndSwap(r, nil) {
 		d.free = append(d.free, uint16(place))
-		r.closeFile()
 	}
 }
 
@@ -277,7 +288,8 @@ func (d *domain) leave(q *queue) {
 	delete(d.queues, q)
 }
 
-// Close ends what is left: listeners, queues, keys.
+// Close ends what is left: listeners, queues, keys. Keys can still be
+// deregistered, by those who own the memory.
 func (d *domain) Close() error {
 	d.mu.Lock()
 	d.closed = true
@@ -296,7 +308,7 @@ func (d *domain) Close() error {
 	var errs []error
 	for i := range keys {
 		if r := keys[i].Load(); r != nil {
-			errs = append(errs, d.Deregister(ctx, rdma.Keys{L: rdma.LKey(r.lkey)}))
+			errs = append(errs, d.retire(ctx, r))
 		}
 	}
 	d.a.forget(d)

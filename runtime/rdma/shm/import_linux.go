@@ -94,7 +94,7 @@ func (q *queue) Prepare(ctx context.Context, key rdma.RKey, epoch uint32) error 
 		defer q.mu.Unlock()
 		return q.flushed
 	}
-	if q.imports.find(a.key, a.epoch) != nil {
+	if r := q.imports.find(a.key, a.epoch); r != nil && r.word.Load() == r.nonce {
 		q.mu.Unlock()
 		return nil
 	}

@@ -6,7 +6,7 @@ import "fmt"
 // checks it. What different processors write lies on different pairs of cache
 // lines, since processors fetch lines in pairs.
 type layout struct {
-	entries uint32 // of the ring: a power of two
+	entries uint32 // of the ring, and receives that can be posted: a power of two
 	arena   uint32 // bytes for messages that do not fit in an entry: a power of two
 	slots   uint32 // keys that can be granted at one time
 	longest uint32 // bytes of the longest message that the owner takes
@@ -43,8 +43,11 @@ func (l layout) check() error {
 	return nil
 }
 
+// sizes is where the sizes of posted receives begin: four bytes each, by their number.
+func (l layout) sizes() int { return (atSlots + int(l.slots)*8 + 4095) &^ 4095 }
+
 // ring is where the entries begin.
-func (l layout) ring() int { return (atSlots + int(l.slots)*8 + 4095) &^ 4095 }
+func (l layout) ring() int { return (l.sizes() + int(l.entries)*4 + 4095) &^ 4095 }
 
 // data is where the arena begins.
 func (l layout) data() int { return l.ring() + int(l.entries)*entrySize }

@@ -79,6 +79,11 @@ func (o *outbox) word(at int) *atomic.Uint64 {
 // slot is the word of a granted key.
 func (o *outbox) slot(i uint32) *atomic.Uint64 { return o.word(atSlots + int(i)*8) }
 
+// posted is the size of the n-th receive.
+func (o *outbox) posted(n uint64) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&o.mem[o.sizes()+int(n&uint64(o.entries-1))*4]))
+}
+
 // entry is the n-th entry of the ring: its words.
 func (o *outbox) entry(n uint64) *[entryWords]uint64 {
 	return (*[entryWords]uint64)(unsafe.Pointer(&o.mem[o.ring()+int(n&uint64(o.entries-1))*entrySize]))

@@ -19,7 +19,10 @@ const (
 	needDry               // the peer has no receive for it, or the ring has no room
 )
 
-var errFull = errors.New("shm: the queue is full")
+var (
+	errFull    = errors.New("shm: the queue is full")
+	errSegment = failure(rdma.StatusLocal, "a segment is not in memory that is registered in this domain")
+)
 
 // Post does work requests, in order. What cannot be done yet, because its key is
 // not mapped or the peer has no receive, waits, and so does all behind it.
@@ -84,7 +87,7 @@ func (q *queue) do(wr *rdma.WorkRequest) result {
 	case rdma.VerbFlush:
 		return q.ends(wr, nil)
 	}
-	return q.refuse(wr, failure(rdma.StatusProvider, "verb %d cannot be posted", wr.Verb))
+	return q.refuse(wr, failure(rdma.StatusLocal, "a %v cannot be posted", wr.Verb))
 }
 
 // ends completes a work request.
@@ -133,16 +136,23 @@ func needs(v rdma.Verb) region.Rights {
 // oneSided does a verb on memory of the peer.
 func (q *queue) oneSided(wr *rdma.WorkRequest) result {
 	n := 8
+	notify := wr.Verb == rdma.VerbWriteNotify
 	if wr.Verb != rdma.VerbCompareSwap && wr.Verb != rdma.VerbFetchAdd {
 		var ok bool
-		if n, ok = q.gather(wr); !ok {
-			return q.refuse(wr, failure(rdma.StatusLocal, "a segment is not in memory that is registered in this domain"))
+		switch n, ok = q.gather(wr); {
+		case !ok:
+			return q.refuse(wr, errSegment)
+		case n == 0 && !notify:
+			return q.refuse(wr, failure(rdma.StatusLocal, "there is nothing to move"))
 		}
 	}
-	notify := wr.Verb == rdma.VerbWriteNotify
 	if notify {
 		if r := q.room(wr, 0); r != over || q.cause != nil {
 			return r
+		}
+		if n == 0 {
+			q.publish(wr, 0, nil)
+			return q.ends(wr, nil)
 		}
 	}
 	r := q.imports.last

@@ -3,6 +3,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,8 +101,8 @@ func newQueue(d *domain, s *socket, own, peer *outbox, hello []byte, name string
 	return q, nil
 }
 
-// Hello is what the peer said when it connected.
-func (q *queue) Hello() []byte { return q.hello }
+// Hello is a copy of what the peer said when it connected.
+func (q *queue) Hello() []byte { return slices.Clone(q.hello) }
 
 // Peer is the peer's process, user and address.
 func (q *queue) Peer() string { return q.peerName }

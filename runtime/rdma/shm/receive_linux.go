@@ -2,32 +2,34 @@ package shm
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
-// PostReceive hands over buffers. The memory of one is checked when a message arrives.
+// PostReceive hands over buffers, and says in the outbox how long they are. The memory of one is checked when a message arrives.
 func (q *queue) PostReceive(rs []rdma.ReceiveRequest) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return errClosed
 	}
-	var err error
+	if room := int(q.own.entries) - q.recvs.len(); len(rs) > room {
+		return fmt.Errorf("shm: %d receives are posted, %d more do not fit: %w", q.recvs.len(), len(rs), errFull)
+	}
 	for i := range rs {
-		if !q.recvs.put(&rs[i]) {
-			err = fmt.Errorf("shm: %d receives are posted, no more fit: %w", q.recvs.len(), errFull)
-			break
-		}
+		size := uint32(min(max(rs[i].Buf.Len, 0), math.MaxInt32))
+		q.own.posted(q.recvs.tail.Load()).Store(size)
+		q.recvs.put(&rs[i])
 	}
 	q.ownPosted.Store(q.recvs.tail.Load())
 	q.tellStarved()
 	if q.dead.Load() != alive {
 		q.wake() // they complete at once
 	}
-	return err
+	return nil
 }
 
 // Poll takes completions.

@@ -77,13 +77,19 @@ func (s *sender) fits(n int, size uint32) bool {
 func (q *queue) send(wr *rdma.WorkRequest) result {
 	n, ok := q.gather(wr)
 	if !ok {
-		return q.refuse(wr, failure(rdma.StatusLocal, "a segment is not in memory that is registered in this domain"))
+		return q.refuse(wr, errSegment)
+	}
+	if limit := q.dom.a.limits.MaxMessage; n > limit {
+		return q.refuse(wr, failure(rdma.StatusLocal, "a message of %d bytes, the limit is %d", n, limit))
 	}
 	if n > q.longest {
-		return q.refuse(wr, failure(rdma.StatusTooLong, "%d bytes, this connection takes %d", n, q.longest))
+		return q.refuse(wr, failure(rdma.StatusTooLong, "%d bytes, the peer takes %d", n, q.longest))
 	}
 	if r := q.room(wr, n); r != over || q.cause != nil {
 		return r
+	}
+	if size := q.peer.posted(q.sender.sent).Load(); n > int(size) {
+		return q.refuse(wr, failure(rdma.StatusTooLong, "%d bytes for a receive of %d", n, size))
 	}
 	var inline [inlineMax]byte
 	at := inline[:]

@@ -30,6 +30,7 @@ func (q *queue) watch() {
 			q.fail(lost, failure(rdma.StatusPeerLost, "%s has ended", q.peerName))
 		} else {
 			q.fail(lost, failure(rdma.StatusPeerLost, "%v", err))
+			_ = q.sock.conn.CloseWrite() // nobody hears the peer here any more
 		}
 		return
 	}

@@ -388,15 +388,21 @@ func (q *queue) doLazy() {
 	}
 }
 
-// nudge does what was put off, because somebody waits for completions. mu is held.
+// nudge does what was put off, because somebody waits for completions: until
+// there is one, or a write more is placed that completed before. mu is held.
 func (q *queue) nudge() {
-	if q.copying || q.ended != nil || q.closed {
-		return
+	l := &q.wait
+	for q.sent.n == 0 && !q.copying && q.ended == nil && !q.closed {
+		switch {
+		case len(l.lazy) > 0:
+			q.doLazy()
+		case len(l.late) > 0:
+			q.placeOne()
+		default:
+			return
+		}
+		if q.advance(); len(l.todo) == 0 {
+			return
+		}
 	}
-	if len(q.wait.lazy) > 0 {
-		q.doLazy()
-	} else if len(q.wait.late) > 0 {
-		q.placeOne()
-	}
-	q.advance()
 }
