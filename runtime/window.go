@@ -16,9 +16,11 @@ import (
 // Using a window that was closed is a mistake that is not always noticed: under the
 // race detector and with -tags barewiredebug each access checks, and panics.
 type Window[T Fixed[T], A Access] struct {
-	_    [0]func(T, A)
-	base unsafe.Pointer
-	n    int
+	_ [0]func(T, A)
+	// all begins where the first element does, and is as long as there are elements.
+	// Its bytes are never read: it is a string for the check of an index, which is
+	// the cheapest that Go has, and panics as a slice does.
+	all  string
 	loan loan
 }
 
@@ -38,7 +40,7 @@ func Open[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A]) (Window[T
 	if err != nil {
 		return Window[T, A]{}, region.Doing("open", err)
 	}
-	return Window[T, A]{base: r.h.Base(), n: r.h.Count(), loan: loan{slot, state}}, nil
+	return Window[T, A]{all: unsafe.String((*byte)(r.h.Base()), r.h.Count()), loan: loan{slot, state}}, nil
 }
 
 // With opens a window for as long as use runs, and closes it after, also when use panics.
@@ -65,27 +67,26 @@ func (w Window[T, A]) Close() error {
 }
 
 // Len is the number of elements.
-func (w Window[T, A]) Len() int { return w.n }
+func (w Window[T, A]) Len() int { return len(w.all) }
 
 // At is where the element i begins; size is the size of one. An index out of range panics
 // as a slice's does. It is for generated code.
 func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointer {
 	if region.Checked {
-		w.loan.check()
+		w.loan.check(i, len(w.all))
+	} else {
+		_ = w.all[i]
 	}
-	if uint(i) >= uint(w.n) {
-		outOfRange(i, w.n)
-	}
-	return unsafe.Add(w.base, uintptr(i)*size)
+	return unsafe.Add(unsafe.Pointer(unsafe.StringData(w.all)), uintptr(i)*size)
 }
 
 // Elements is where the first element begins, and how many there are: for loops,
 // with [Step]. It is for generated code.
 func Elements[T Fixed[T], A Access](w Window[T, A]) (first unsafe.Pointer, n int) {
 	if region.Checked {
-		w.loan.check()
+		w.loan.check(0, 1)
 	}
-	return w.base, w.n
+	return unsafe.Pointer(unsafe.StringData(w.all)), len(w.all)
 }
 
 // Step is where the element i begins, unchecked. It is for generated code.
@@ -106,7 +107,7 @@ func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
 	if !wire.LittleEndian {
 		return nil, wire.ErrBigEndian
 	}
-	return unsafe.Slice((*T)(w.base), w.n), nil
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(w.all))), len(w.all)), nil
 }
 
 // All iterates over where the elements begin, without a check for each; size is the size of one. It is
@@ -122,16 +123,11 @@ func All[T Fixed[T], A Access](w Window[T, A], size uintptr) iter.Seq2[int, unsa
 	}
 }
 
-// check panics if the window is closed.
-func (l loan) check() {
+// check panics if the window is closed, or as a slice of n elements does for its element i. It is
+// not inlined, and reads no byte of all: the race detector would see a reader.
+func (l loan) check(i, n int) {
 	if l.slot != nil && !l.slot.Open(l.state) {
 		panic(region.Doing("access", l.slot.Fault(l.state)))
 	}
-}
-
-// outOfRange panics as a slice of n elements does for its element i.
-//
-//go:noinline
-func outOfRange(i, n int) {
 	_ = make([]struct{}, n)[i]
 }
