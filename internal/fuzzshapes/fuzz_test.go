@@ -179,7 +179,7 @@ func same(t *testing.T, way string, s *shape, want *wire.Error, err error) {
 	if !errors.As(err, &got) {
 		t.Fatalf("%s of %s: %v, UnmarshalBinary says %v", way, s.name(), err, want)
 	}
-	if got.Path != want.Path || got.Offset != want.Offset || got.Kind != want.Kind {
+	if !alike(got, want) {
 		t.Errorf("%s of %s: %v (offset %d), UnmarshalBinary says %v (offset %d)", way, s.name(), got, got.Offset, want, want.Offset)
 	}
 }
@@ -245,7 +245,7 @@ func sees(t *testing.T, s *shape, msg []byte) {
 	}
 	if bad != nil {
 		at, want := placed(t, msg, bad), placed(t, msg, err)
-		if at.Path != want.Path || at.Offset != want.Offset || at.Kind != want.Kind {
+		if !alike(at, want) && !(s.fixed && alike(at, cut(t, s, len(msg)))) {
 			t.Errorf("the view of %s says %v (offset %d), UnmarshalBinary %v (offset %d)", s.name(), at, at.Offset, want, want.Offset)
 		}
 		if s.fixed && len(msg) == s.seeds[0].BinarySize() { // bytes that nobody has validated
@@ -257,6 +257,23 @@ func sees(t *testing.T, s *shape, msg []byte) {
 		t.Errorf("the view of %s: %v", s.name(), err)
 	}
 	walk(reflect.ValueOf(v), 0)
+}
+
+// alike reports whether two errors say the same, in the same place.
+func alike(a, b *wire.Error) bool {
+	return b != nil && a.Path == b.Path && a.Offset == b.Offset && a.Kind == b.Kind
+}
+
+// cut is UnmarshalBinary's error for the first n bytes of a message that is right, or
+// nil if they are all of it. A view of fixed size may give it for any n bytes, since it
+// looks at their number first; the decoder finds a wrong one before it finds the end.
+func cut(t *testing.T, s *shape, n int) *wire.Error {
+	t.Helper()
+	whole := encoded(t, s.seeds[0])
+	if n >= len(whole) {
+		return nil
+	}
+	return placed(t, whole[:n], s.new().UnmarshalBinary(whole[:n]))
 }
 
 // walk calls every method of a view that takes nothing, or an index for which
