@@ -93,7 +93,7 @@ func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	c := &Conn{dom: dom, q: q, peer: q.Peer(), plain: theirs.plain, mtu: cfg.MTU}
 	room := min(cfg.Depth+controlDepth, limits.Depth)
 	c.room = uint64(room)
-	c.depth = uint64(max(min(cfg.Depth, room-controlDepth), room/2, 1))
+	c.depth = uint64(min(cfg.Depth, max(room-controlDepth, room/2, 1)))
 	ring := 1 << bits.Len(uint(room-1))
 	c.mask = uint64(ring - 1)
 	c.ring = make([]record, ring)

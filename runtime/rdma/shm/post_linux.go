@@ -61,10 +61,10 @@ func (q *queue) resume() {
 		case needKey:
 			return
 		case needDry:
-			if q.drought() {
-				continue
+			if !q.drought() {
+				return
 			}
-			return
+			continue // it may have come just before
 		}
 		// A failure has emptied the list already.
 		if q.waiting.len() != 0 {

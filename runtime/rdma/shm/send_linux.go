@@ -17,6 +17,7 @@ type sender struct {
 	arena    uint64   // bytes of the arena used, ever
 	dry      *time.Timer
 	droughts uint64
+	rung     bool // the peer has rung since the drought was announced, perhaps for it
 }
 
 // An entry is eight words: its number from 1 on, which is written last; what it
@@ -136,13 +137,20 @@ func (q *queue) ringIfAsleep() {
 	}
 }
 
-// drought says that a message waits for a receive, so that the peer rings when
-// it posts one. It reports whether that is to be tried again, since one may have come just before.
-func (q *queue) drought() (again bool) {
+// drought says in the outbox that a message waits for a receive, so that the peer rings once when
+// something changes: again after each bell, which may have been for less than
+// is needed. It reports whether it has said so now.
+func (q *queue) drought() bool {
 	s := &q.sender
 	if s.dry != nil {
-		return false
+		if s.rung {
+			q.ownStarved.Add(2) // odd still, but another one
+		}
+		rung := s.rung
+		s.rung = false
+		return rung
 	}
+	s.rung = false
 	q.ownStarved.Add(1) // odd now
 	s.droughts++
 	which := s.droughts

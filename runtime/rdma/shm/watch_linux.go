@@ -43,6 +43,7 @@ func (q *queue) handle(m message, fd int) error {
 		if q.waiting.len() != 0 {
 			q.mu.Lock()
 			if !q.closed {
+				q.sender.rung = true
 				q.resume()
 				q.ringIfAsleep()
 			}
