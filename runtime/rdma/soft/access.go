@@ -15,24 +15,18 @@ type cache[K ~uint32] [8]struct {
 	r   *registration
 }
 
-// ownMemory is the registration of a local key.
-func (q *queue) ownMemory(key rdma.LKey) *registration {
-	slot := &q.ours[key%8]
-	if slot.key != key || slot.r == nil || slot.r.dead.Load() {
-		slot.key, slot.r = key, q.dom.byLocal(key)
-	}
-	return slot.r
-}
-
 // keyOfPeer is the registration of a remote key, if this queue may use it.
 func (q *queue) keyOfPeer(key rdma.RKey, epoch uint32) (*registration, *rdma.StatusError) {
 	slot := &q.theirs[key%8]
-	if slot.key != key || slot.r == nil || slot.r.dead.Load() {
+	if slot.r == nil || slot.key != key || slot.r.dead.Load() {
 		slot.key, slot.r = key, q.peer.dom.byRemote(key)
 	}
 	r := slot.r
+	if r != nil && r.keys.Epoch == epoch && r.scope == nil && !r.dead.Load() {
+		return r, nil // key 0 is nobody's
+	}
 	switch {
-	case r == nil || key == 0 || r.dead.Load():
+	case r == nil || r.dead.Load():
 		return nil, status(rdma.StatusRemoteKey, "the peer knows no key %#x", uint32(key))
 	case r.keys.Epoch != epoch:
 		return nil, status(rdma.StatusRemoteKey, "the key %#x is of registration %d at the peer, not %d", uint32(key), r.keys.Epoch, epoch)
@@ -42,18 +36,6 @@ func (q *queue) keyOfPeer(key rdma.RKey, epoch uint32) (*registration, *rdma.Sta
 	return r, nil
 }
 
-// covers says whether a segment is in registered memory.
-func covers(r *registration, s *rdma.Segment) *rdma.StatusError {
-	if r == nil || r.dead.Load() {
-		return status(rdma.StatusLocal, "the key %#x of a segment names no registered memory", uint32(s.Key))
-	}
-	off := uint64(uintptr(s.Ptr) - uintptr(r.base))
-	if s.Len < 0 || off > r.len || uint64(s.Len) > r.len-off {
-		return status(rdma.StatusLocal, "a segment of %d bytes is not within %s", s.Len, r.name)
-	}
-	return nil
-}
-
 // checkOwn checks the local segments of a request. It returns their bytes.
 func (q *queue) checkOwn(wr *rdma.WorkRequest) (total int, serr *rdma.StatusError) {
 	if wr.Segs > rdma.MaxSegments {
@@ -61,14 +43,36 @@ func (q *queue) checkOwn(wr *rdma.WorkRequest) (total int, serr *rdma.StatusErro
 	}
 	for i := range wr.Local[:wr.Segs] {
 		s := &wr.Local[i]
-		if serr := covers(q.ownMemory(s.Key), s); serr != nil {
-			return 0, serr
+		slot := &q.ours[s.Key%8]
+		if slot.r == nil || slot.key != s.Key || slot.r.dead.Load() {
+			slot.key, slot.r = s.Key, q.dom.byLocal(s.Key)
 		}
-		if total += s.Len; total > maxTransfer {
-			return 0, status(rdma.StatusLocal, "more than %d bytes in one request", maxTransfer)
+		if !slot.r.covers(s) {
+			return 0, uncovered(slot.r, s)
 		}
+		total += s.Len
+	}
+	if total > maxTransfer {
+		return 0, status(rdma.StatusLocal, "%d bytes in one request, and there is room for %d", total, maxTransfer)
 	}
 	return total, nil
+}
+
+// covers says whether a segment is in registered memory.
+func (r *registration) covers(s *rdma.Segment) bool {
+	if r == nil {
+		return false
+	}
+	off := uint64(uintptr(s.Ptr) - uintptr(r.base))
+	return !r.dead.Load() && s.Len >= 0 && off <= r.len && uint64(s.Len) <= r.len-off
+}
+
+// uncovered is the error of a segment that r does not cover.
+func uncovered(r *registration, s *rdma.Segment) *rdma.StatusError {
+	if r == nil || r.dead.Load() {
+		return status(rdma.StatusLocal, "the key %#x of a segment names no registered memory", uint32(s.Key))
+	}
+	return status(rdma.StatusLocal, "a segment of %d bytes is not within %s", s.Len, r.name)
 }
 
 // target is the peer's memory that a request names, checked at the peer.

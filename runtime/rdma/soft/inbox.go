@@ -157,8 +157,8 @@ func (q *queue) intoReceive(wr *rdma.WorkRequest, total int, buf *rdma.Segment) 
 	if total == 0 {
 		return nil, nil
 	}
-	if serr := covers(q.peer.dom.byLocal(buf.Key), buf); serr != nil {
-		return status(rdma.StatusProvider, "the peer posted a receive that is not registered memory"), serr
+	if r := q.peer.dom.byLocal(buf.Key); !r.covers(buf) {
+		return status(rdma.StatusProvider, "the peer posted a receive that is not registered memory"), uncovered(r, buf)
 	}
 	at := buf.Ptr
 	for i := range wr.Local[:wr.Segs] {

@@ -275,8 +275,7 @@ func (q *queue) retire() {
 	for n < len(q.wait.todo) && q.wait.todo[n].done {
 		e := q.wait.todo[n]
 		e.retired = true
-		c := q.sent.push()
-		c.ID, c.Verb, c.Err, c.Result = e.wr.ID, e.wr.Verb, asError(e.serr), e.result
+		*q.sent.push() = sent{id: e.wr.ID, result: e.result, serr: e.serr, verb: e.wr.Verb}
 		n++
 	}
 	if n > 0 {

@@ -20,20 +20,21 @@ type queue struct {
 	peer    *queue
 	name    string // Peer()
 	hello   []byte
-	message int // bytes of the longest send
+	rules   *atomic.Pointer[[]*Rule] // the fabric's
+	message int                      // bytes of the longest send
 
 	mu      sync.Mutex
 	ended   *rdma.StatusError // not nil: failed or aborted, and what requests complete with
 	owed    *rdma.StatusError // what the next request completes with instead
 	closed  bool
-	out     int                   // requests taken and not polled
-	sent    ring[rdma.Completion] // done and not polled
-	copying bool                  // mu was released for a long copy
-	copies  int                   // long copies that ended
-	copied  sync.Cond             // one more
-	tell    string                // what the peer must be told once mu is released
-	kill    bool                  // so must be the death of the peer's adapter
-	wait    line                  // requests that were not done at once
+	out     int        // requests taken and not polled
+	sent    ring[sent] // done and not polled
+	copying bool       // mu was released for a long copy
+	copies  int        // long copies that ended
+	copied  sync.Cond  // one more
+	tell    string     // what the peer must be told once mu is released
+	kill    bool       // so must be the death of the peer's adapter
+	wait    line       // requests that were not done at once
 
 	ours   cache[rdma.LKey] // registrations of own memory, and of the peer's
 	theirs cache[rdma.RKey]
@@ -42,6 +43,14 @@ type queue struct {
 
 	waiters atomic.Int32
 	wake    chan struct{} // has room for one
+}
+
+// sent is the completion of a request.
+type sent struct {
+	id     uint64
+	result uint64
+	serr   *rdma.StatusError
+	verb   rdma.Verb
 }
 
 // newPair connects two queues: the acceptor's, and the dialer's.
@@ -54,8 +63,8 @@ func newPair(a, b *domain, dialer, addr string) (*queue, *queue) {
 func newQueue(d *domain, name string) *queue {
 	a := d.adapter
 	q := &queue{
-		dom: d, name: name, message: a.message,
-		sent: newRing[rdma.Completion](a.depth), wake: make(chan struct{}, 1),
+		dom: d, name: name, message: a.message, rules: &d.fabric.rules,
+		sent: newRing[sent](a.depth), wake: make(chan struct{}, 1),
 	}
 	q.copied.L = &q.mu
 	q.in.posted = newRing[rdma.ReceiveRequest](a.receives)
@@ -95,7 +104,7 @@ func (q *queue) Prepare(ctx context.Context, key rdma.RKey, epoch uint32) error 
 // others have the queue only where a copy was long.
 func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
 	q.mu.Lock()
-	direct := q.ended == nil && len(q.wait.todo) == 0 && !q.wait.loose && q.dom.fabric.rules.Load() == nil
+	direct := q.ended == nil && len(q.wait.todo) == 0 && !q.wait.loose && q.rules.Load() == nil
 	for n < len(wrs) {
 		if q.out == len(q.sent.buf) || q.closed {
 			err = errFull
@@ -146,8 +155,7 @@ func (q *queue) perform(wr *rdma.WorkRequest) bool {
 		q.flush()
 		return true
 	}
-	c := q.sent.push()
-	c.ID, c.Verb, c.Err, c.Result = wr.ID, wr.Verb, nil, result
+	*q.sent.push() = sent{id: wr.ID, result: result, verb: wr.Verb}
 	q.signal()
 	return true
 }
@@ -162,6 +170,14 @@ func asError(serr *rdma.StatusError) error {
 
 // release unlocks mu, and then tells the peer what it must know.
 func (q *queue) release() {
+	if q.tell == "" && !q.kill {
+		q.mu.Unlock()
+		return
+	}
+	q.releaseAndTell()
+}
+
+func (q *queue) releaseAndTell() {
 	tell, kill := q.tell, q.kill
 	q.tell, q.kill = "", false
 	q.mu.Unlock()
@@ -180,7 +196,8 @@ func (q *queue) Poll(out []rdma.Completion) (n int) {
 		q.nudge()
 	}
 	for n < len(out) && q.sent.n > 0 {
-		out[n] = *q.sent.pop()
+		s := q.sent.pop()
+		out[n] = rdma.Completion{ID: s.id, Verb: s.verb, Result: s.result, Err: asError(s.serr)}
 		n++
 	}
 	q.out -= n

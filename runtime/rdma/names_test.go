@@ -1,0 +1,176 @@
+package rdma_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/soft"
+)
+
+// TestImportBeforeOffer has names that are asked for before they are there.
+func TestImportBeforeOffer(t *testing.T) {
+	p := connect(t, rdma.Config{}, soft.Config{})
+	ctx := limit(t)
+	const n = 20
+	got := make(chan error, n)
+	for i := range n {
+		go func() {
+			rem, err := rdma.Import(ctx, p.b.conn, fmt.Sprint("name ", i), sample.TickRemoteRead())
+			if err == nil && rem.Len() != i+1 {
+				err = fmt.Errorf("name %d has %d elements", i, rem.Len())
+			}
+			got <- err
+		}()
+	}
+	time.Sleep(5 * time.Millisecond)
+	for i := range n {
+		ok(t, rdma.Offer(ctx, p.a.conn, fmt.Sprint("name ", i), ticks(t, p.a.dom, i+1, sample.TickRemoteRead())))
+	}
+	for range n {
+		ok(t, <-got)
+	}
+}
+
+func TestImportEndsEarly(t *testing.T) {
+	p := connect(t, rdma.Config{MaxOffers: 2}, soft.Config{})
+	for range 20 { // more than may wait: each takes its question back
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Millisecond)
+		_, err := rdma.Import(ctx, p.b.conn, "never", sample.TickRemoteRead())
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, rdma.ErrTooMany) {
+			t.Fatal(err)
+		}
+	}
+	ctx := limit(t)
+	ok(t, rdma.Offer(ctx, p.a.conn, "never", ticks(t, p.a.dom, 1, sample.TickRemoteRead())))
+	must(rdma.Import(ctx, p.b.conn, "never", sample.TickRemoteRead()))(t)
+}
+
+func TestNames(t *testing.T) {
+	p := connect(t, rdma.Config{MaxOffers: 2}, soft.Config{})
+	ctx := limit(t)
+	r := ticks(t, p.a.dom, 1, sample.TickRemoteRead())
+	for _, name := range []string{"", strings.Repeat("x", 121), "a\nb", "\xff", "\x1b[31m"} {
+		is(t, rdma.Offer(ctx, p.a.conn, name, r), rdma.ErrName)
+		_, err := rdma.Import(ctx, p.a.conn, name, sample.TickRemoteRead())
+		is(t, err, rdma.ErrName)
+	}
+	ok(t, rdma.Offer(ctx, p.a.conn, strings.Repeat("ä", 60), r))
+	ok(t, rdma.Offer(ctx, p.a.conn, "two", r))
+	err := rdma.Offer(ctx, p.a.conn, "two", r)
+	is(t, err, rdma.ErrOffered)
+	if !strings.Contains(err.Error(), "sample.Tick") {
+		t.Error(err)
+	}
+	is(t, rdma.Offer(ctx, p.a.conn, "three", r), rdma.ErrTooMany)
+	if !rdma.Withdraw(p.a.conn, "two") || rdma.Withdraw(p.a.conn, "two") {
+		t.Error("an offer can be withdrawn once")
+	}
+	ok(t, rdma.Offer(ctx, p.a.conn, "three", r))
+	must(rdma.Import(ctx, p.b.conn, "three", sample.TickRemoteRead()))(t)
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	is(t, rdma.Offer(over, p.a.conn, "four", r), context.Canceled)
+}
+
+// TestAuthorize decides on connections and on imports.
+func TestAuthorize(t *testing.T) {
+	var asked []rdma.Request
+	secret := errors.New("not for you")
+	p := connect(t, rdma.Config{Authorize: func(r rdma.Request) error {
+		asked = append(asked, r)
+		if r.Name == "secret" {
+			return secret
+		}
+		return nil
+	}}, soft.Config{})
+	ctx := limit(t)
+	r := ticks(t, p.a.dom, 1, sample.TickRemoteReadWrite())
+	ok(t, rdma.Offer(ctx, p.a.conn, "open", r))
+	ok(t, rdma.Offer(ctx, p.a.conn, "secret", r))
+	must(rdma.Import(ctx, p.b.conn, "open", sample.TickRemoteRead()))(t)
+	_, err := rdma.Import(ctx, p.b.conn, "secret", sample.TickRemoteRead())
+	is(t, err, rdma.ErrRefused)
+	if !strings.Contains(err.Error(), "not for you") {
+		t.Error(err)
+	}
+	want := rdma.Request{Peer: p.a.conn.Peer(), Name: "open", Type: "sample.Tick", Rights: "remote_read"}
+	if len(asked) != 3 || asked[0] != (rdma.Request{Peer: want.Peer}) || asked[1] != want {
+		t.Errorf("asked: %+v", asked)
+	}
+}
+
+func TestAuthorizeRefusesPeer(t *testing.T) {
+	f := soft.New(soft.Config{})
+	ctx := limit(t)
+	calls := 0
+	open := func(cfg rdma.Config) *rdma.Domain {
+		cfg.Provider = f
+		dev := must(rdma.Open(ctx, cfg))(t)
+		t.Cleanup(func() { ok(t, dev.Close()) })
+		return must(dev.Domain())(t)
+	}
+	server := open(rdma.Config{Authorize: func(r rdma.Request) error {
+		if calls++; calls == 1 {
+			return errors.New("go away")
+		}
+		return nil
+	}})
+	client := open(rdma.Config{})
+	ln := must(server.Listen(ctx, "here"))(t)
+	done := make(chan error, 1)
+	go func() {
+		_, err := ln.Accept(ctx)
+		done <- err
+	}()
+	// The first is refused, and the listener goes on to the second.
+	if c, err := client.Dial(ctx, "here"); err == nil {
+		_, err := c.Receive(ctx, make([]byte, 1))
+		is(t, err, rdma.ErrPeerLost)
+		if !strings.Contains(err.Error(), "go away") {
+			t.Errorf("the peer is not told why: %v", err)
+		}
+	}
+	must(client.Dial(ctx, "here"))(t)
+	ok(t, <-done)
+}
+
+// TestOfferIsGone imports what is registered no longer.
+func TestOfferIsGone(t *testing.T) {
+	p := connect(t, rdma.Config{}, soft.Config{})
+	ctx := limit(t)
+	r := ticks(t, p.a.dom, 1, sample.TickRemoteRead())
+	ok(t, rdma.Offer(ctx, p.a.conn, "x", r))
+	ok(t, r.Close())
+	_, err := rdma.Import(ctx, p.b.conn, "x", sample.TickRemoteRead())
+	is(t, err, rdma.ErrRefused)
+	is(t, err, rdma.ErrRevoked)
+	is(t, rdma.Offer(ctx, p.a.conn, "y", r), barewire.ErrReleased)
+}
+
+// TestRefInMessage has a reference travel in a message instead of by name.
+func TestRefInMessage(t *testing.T) {
+	p := connect(t, rdma.Config{}, soft.Config{})
+	ctx := limit(t)
+	r := ticks(t, p.a.dom, 3, sample.TickRemoteRead())
+	prices(t, r, func(i int) float64 { return float64(i) })
+	rem := must(rdma.RemoteOf(r))(t)
+	ok(t, p.a.conn.SendBytes(ctx, must(barewire.AppendRemote(nil, rem))(t)))
+	var b [barewire.RefSize]byte
+	if n := must(p.b.conn.Receive(ctx, b[:]))(t); n != len(b) {
+		t.Fatal(n)
+	}
+	got := must(barewire.RemoteFrom(b[:], sample.TickRemoteRead()))(t)
+	local := ticks(t, p.b.dom, 3, sample.TickLocal())
+	ok(t, must(rdma.Read(p.b.conn, local.Span(0, 3), got))(t).Wait(ctx))
+	if price(t, local, 2) != 2 {
+		t.Error("read something else")
+	}
+}
