@@ -23,7 +23,8 @@ type Options struct {
 	// GoBare adds a companion file with the methods that programs written for
 	// go-bare call.
 	GoBare bool
-	// NoViews leaves out views, slots and casts.
+	// NoViews leaves out views, slots and casts. Elements of regions are then
+	// read and written whole.
 	NoViews bool
 	// Rename gives Go names to parts of the schema, as #@go(name=…) does: by type
 	// ("User"), by field, member or value ("User.user_id"), or by the Go name of a

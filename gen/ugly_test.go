@@ -274,4 +274,61 @@ type E enum {
 }
 type Uses struct { o: Old e: E }
 `,
+	"regions": `
+#@residency(cpu)
+type N u32
+#@residency(cpu)
+#@register(remote_read, remote_atomic)
+type F f64
+#@register(local)
+type B bool
+#@residency(gpu)
+type S enum { A B = 300 }
+#@residency(cpu, numa, cxl, fallback=unified)
+type D data[7]
+#@residency(unified)
+#@max(3)
+type L list<Str_>
+#@max(3)
+type Str_ str
+#@residency(cpu)
+type U union { u8 | i8 }
+#@residency(cpu)
+#@max(2)
+type M map<u8><u8>
+#@residency(cpu)
+type O optional<u8>
+#@residency(cpu)
+type E list<struct { x: u8 y: bool }>[3]
+#@register(remote_write)
+type AE E
+#@register(remote_read)
+type Type struct {
+  #@atomic
+  i: u64
+  w: i32
+  g: u32
+  barewire: u8
+  wire: bool
+  unsafe: u8
+  view: u8
+  err: E
+  #@pad
+  p: data[6]
+}
+#@register(remote_read, remote_write, remote_atomic)
+type AType Type
+type TypeView u8
+type TypeInCPU_ u8
+type TypeInCPU enum { X }
+type Refs struct {
+  #@ref(AType, remote_read, remote_atomic)
+  ref: data[48]
+  #@ref(AE, remote_write)
+  set: data[48]
+  ref_ref: u8
+  s: str
+}
+type ARefs Refs
+`,
 }

@@ -38,7 +38,7 @@
 //
 //	#@package(name)          at the top: the Go package; files with another are apart
 //	#@residency(cpu, numa(0), cxl, cxl_shared, gpu, managed, unified, fallback=unified)
-//	                         on a type: where its regions may live
+//	                         on a type: where its regions may live; where nothing is said, in cpu
 //	#@register(local, remote_read, remote_write, remote_atomic)
 //	                         on a type: what its registered regions may grant
 //	#@align(64)              on a type: regions start and items repeat at such multiples
@@ -51,6 +51,11 @@
 //
 // What an annotation asks for is checked, never arranged: a field that would need
 // padding is an error that says how much, and where.
+//
+// A type with residency or register has a fixed or a greatest size. Generated code
+// then has a function for each place and for each set of the rights, and none for
+// others; local is always among them. Fields with ref become typed references
+// whose rights are exactly those listed, which the type's register must list too.
 //
 // # Files
 //

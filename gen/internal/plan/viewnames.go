@@ -53,7 +53,7 @@ func (m *maker) derivedViews(t *Type, f *Field, getter string, names scope) {
 		if got != p.expand(f.Go) {
 			t.views[viewName{f.Go, p}] = got
 		}
-		if changed && (p.concerns(f.Val.Kind) || p == Ref && f.Capability != nil) {
+		if changed && (p.concerns(f.Val.Kind) || p == Ref && f.Capability != nil && got != f.Capability.Get) {
 			m.changed(f.owner(), other, want, got)
 		}
 	}
@@ -70,7 +70,7 @@ func (m *maker) refViews(t *Type, getters map[*Field]string, names scope) {
 		if got != SetRef.expand(f.Go) {
 			t.views[viewName{f.Go, SetRef}] = got
 		}
-		if changed {
+		if changed && got != f.Capability.Set { // else it is told of the value's method already
 			m.changed(f.owner(), other, want, got)
 		}
 	}

@@ -51,7 +51,7 @@ A file that would not change is left alone, and nothing is ever deleted. With
 	fl.StringVar(&f.pkg, "package", "", "the Go package's `name`")
 	fl.BoolVar(&f.check, "check", false, "write nothing; show what would change, and fail if something would")
 	fl.BoolVar(&f.goBare, "gobare", false, "also write go-bare's methods, for its callers (go get git.sr.ht/~sircmpwn/go-bare)")
-	fl.BoolVar(&f.noViews, "no-views", false, "leave out views, slots and casts")
+	fl.BoolVar(&f.noViews, "no-views", false, "leave out views, slots and casts; elements of regions are then read and written whole")
 	fl.StringArrayVar(&f.rename, "rename", nil, "give a Go name, as `Type.field=Name`; may be repeated")
 	f.spec.bind(cmd)
 	return cmd
