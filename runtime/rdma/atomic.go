@@ -51,7 +51,7 @@ func atomic64[F word, A barewire.CanRemoteAtomic](p Poster, r *request, f barewi
 	if err != nil {
 		return AtomicOp[F]{}, refuseOn(p, r, err)
 	}
-	op, err := post(p, r)
+	op, err := post(p, r, nil)
 	return AtomicOp[F]{op: op, slot: r.place}, err
 }
 

@@ -152,7 +152,7 @@ func (c *Conn) say(body ctl.BodyMember, by class, received uint64) bool {
 		return false
 	}
 	r := request{verb: VerbSend, imm: immControl, bytes: len(b), slot: int16(slot) + 1, ptr: c.pool.at(slot)}
-	if _, err := c.enqueue(&r, nil, by, false); err != nil {
+	if _, err := c.enqueue(&r, nil, nil, by, false); err != nil {
 		c.pool.free(slot)
 		return false
 	}

@@ -211,7 +211,7 @@ func (c *Conn) sendCopy(r *request, b []byte) error {
 	}
 	copy(c.pool.bytes(slot, len(b)), b)
 	r.slot, r.ptr = int16(slot)+1, c.pool.at(slot)
-	_, err := c.enqueue(r, nil, forUser, false)
+	_, err := c.enqueue(r, nil, nil, forUser, false)
 	if err != nil {
 		c.pool.free(slot)
 	}

@@ -24,7 +24,7 @@ func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](
 	if err := sides(&r, dst, src); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
-	return post(p, &r)
+	return post(p, &r, nil)
 }
 
 // Write copies elements of a region of one's own into a peer's. When it has ended
@@ -38,7 +38,7 @@ func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite
 	if err := sides(&r, src, dst); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
-	return post(p, &r)
+	return post(p, &r, nil)
 }
 
 // WriteNotify is [Write], and tells the peer: its [Conn.NextNotification] gives imm once
@@ -52,7 +52,7 @@ func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemot
 	if err := sides(&r, src, dst); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
-	return post(p, &r)
+	return post(p, &r, nil)
 }
 
 // WriteGather is [Write] with elements from several spans, in order. There may be as
@@ -62,19 +62,20 @@ func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemot
 func WriteGather[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src ...barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbWrite
-	var more [MaxSegments - 1]piece
-	if err := gather(p, &r, more[:0], dst, src); err != nil {
+	var room [MaxSegments - 1]piece
+	more, err := gather(p, &r, room[:0], dst, src)
+	if err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
-	for i := range r.gather {
-		if err := hold(p, &r.gather[i]); err != nil {
-			letGo(r.gather[:i])
+	for i := range more {
+		if err := hold(p, &more[i]); err != nil {
+			letGo(more[:i])
 			return Op{}, refuseOn(p, &r, err)
 		}
 	}
-	op, err := post(p, &r)
+	op, err := post(p, &r, more)
 	if err != nil {
-		letGo(r.gather)
+		letGo(more)
 	}
 	return op, err
 }
@@ -90,7 +91,7 @@ func Send[T barewire.Fixed[T], A barewire.Registered](p Poster, src barewire.Spa
 	if err := local(&r, src); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
-	return post(p, &r)
+	return post(p, &r, nil)
 }
 
 // ReadField is [Read] for one field of an element.
@@ -102,7 +103,7 @@ func ReadField[F any, A barewire.CanRemoteRead](p Poster, dst barewire.LocalFiel
 	if err := fields(&r, dst, src); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
-	return post(p, &r)
+	return post(p, &r, nil)
 }
 
 // WriteField is [Write] for one field of an element.
@@ -114,7 +115,7 @@ func WriteField[F any, A barewire.CanRemoteWrite](p Poster, dst barewire.Field[F
 	if err := fields(&r, src, dst); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
-	return post(p, &r)
+	return post(p, &r, nil)
 }
 
 // Flush returns when all writes that were posted before are in place at the peer, or
@@ -123,7 +124,7 @@ func WriteField[F any, A barewire.CanRemoteWrite](p Poster, dst barewire.Field[F
 //go:noinline
 func (c *Conn) Flush(ctx context.Context) error {
 	r := request{verb: VerbFlush}
-	op, err := post(c, &r)
+	op, err := post(c, &r, nil)
 	if err != nil {
 		return err
 	}
@@ -182,30 +183,29 @@ func fields[F any, A barewire.RemoteAccess](r *request, in barewire.LocalField[F
 	return r.remote(&ref, r.bytes)
 }
 
-// gather puts several spans into a request.
-func gather[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess](p Poster, r *request, more []piece, dst barewire.Remote[T, B], src []barewire.Span[T, A]) error {
+// gather puts several spans into a request, and those behind the first into more.
+func gather[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess](p Poster, r *request, more []piece, dst barewire.Remote[T, B], src []barewire.Span[T, A]) ([]piece, error) {
 	most := MaxSegments
 	if c := connOf(p); c != nil {
 		most = min(most, c.dom.dev.limits.Segments)
 	}
 	if len(src) == 0 || len(src) > most {
-		return fmt.Errorf("%w: %d spans, and this device takes 1 to %d", ErrLength, len(src), most)
+		return nil, fmt.Errorf("%w: %d spans, and this device takes 1 to %d", ErrLength, len(src), most)
 	}
 	if err := local(r, src[0]); err != nil {
-		return err
+		return nil, err
 	}
 	for _, s := range src[1:] {
 		var one request
 		if err := local(&one, s); err != nil {
-			return err
+			return nil, err
 		}
 		more = append(more, piece{h: one.h, gen: one.gen, ptr: one.ptr, bytes: one.bytes})
 		r.bytes += one.bytes
 	}
-	r.gather = more
 	ref, err := barewire.RemoteParts(friend, dst)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.remote(&ref, r.bytes)
+	return more, r.remote(&ref, r.bytes)
 }

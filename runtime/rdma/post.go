@@ -26,14 +26,13 @@ type request struct {
 	epoch   uint32
 	key     RKey
 	bytes   int
-	first   int            // of them, in h: the rest is in gather
+	first   int            // of them, in h: the rest is in pieces
 	h       *region.Handle // nil where no local memory takes part
 	ptr     unsafe.Pointer
 	addr    uint64
 	compare uint64
 	operand uint64
-	place   uint32  // where an atomic's result will be: set when it is posted
-	gather  []piece // more local memory, in order
+	place   uint32 // where an atomic's result will be: set when it is posted
 }
 
 // piece is more local memory of a request.
@@ -51,8 +50,9 @@ func (v Verb) needsCredit() bool { return v == VerbSend || v == VerbWriteNotify 
 // isAtomic reports whether a verb has a result.
 func (v Verb) isAtomic() bool { return v == VerbCompareSwap || v == VerbFetchAdd }
 
-// post checks a request of the user's and posts it.
-func post(p Poster, r *request) (Op, error) {
+// post checks a request of the user's and posts it. more is held, and stays the
+// caller's after an error. It is no part of the request, so that neither is allocated.
+func post(p Poster, r *request, more []piece) (Op, error) {
 	var c *Conn
 	collect := false
 	if p != nil {
@@ -72,7 +72,7 @@ func post(p Poster, r *request) (Op, error) {
 			return Op{}, refuse(c, r, c.foreign(r.h))
 		}
 	}
-	seq, err := c.enqueue(r, reg, forUser, collect)
+	seq, err := c.enqueue(r, more, reg, forUser, collect)
 	if err != nil {
 		if r.h != nil {
 			r.h.Drop()
@@ -106,7 +106,7 @@ func refuse(c *Conn, r *request, err error) error {
 
 // enqueue gives a request the next number and a place in the ring, and hands it
 // over unless it is collected. reg is its region's registration, nil where it has none.
-func (c *Conn) enqueue(r *request, reg *registration, by class, collect bool) (uint64, error) {
+func (c *Conn) enqueue(r *request, more []piece, reg *registration, by class, collect bool) (uint64, error) {
 	c.mu.Lock()
 	if err := c.admit(r, by); err != nil {
 		c.mu.Unlock()
@@ -121,7 +121,7 @@ func (c *Conn) enqueue(r *request, reg *registration, by class, collect bool) (u
 			return 0, err
 		}
 	}
-	seq := c.stage(r, reg, by)
+	seq := c.stage(r, more, reg, by)
 	if collect && c.staged < len(c.scratch) {
 		c.waiting.Store(true)
 		c.mu.Unlock()
@@ -165,7 +165,7 @@ func (c *Conn) full(out uint64) error {
 
 // stage writes the record and the work request of a request that was admitted. The
 // post lock is held.
-func (c *Conn) stage(r *request, reg *registration, by class) uint64 {
+func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint64 {
 	seq := c.posted
 	wr := &c.scratch[c.staged]
 	c.staged++
@@ -184,12 +184,12 @@ func (c *Conn) stage(r *request, reg *registration, by class) uint64 {
 	case reg != nil:
 		wr.Segs = 1
 		wr.Local[0] = Segment{Ptr: r.ptr, Len: r.first, Key: LKey(reg.lkey.Load())}
-		for i, g := range r.gather {
+		for i, g := range more {
 			wr.Local[i+1] = Segment{Ptr: g.ptr, Len: g.bytes, Key: LKey(g.reg.lkey.Load())}
 			c.extras[seq&c.mask][i] = g.h
 		}
-		wr.Segs += uint8(len(r.gather))
-		rec.extra = uint8(len(r.gather))
+		wr.Segs += uint8(len(more))
+		rec.extra = uint8(len(more))
 	case r.slot > 0:
 		wr.Segs = 1
 		wr.Local[0] = Segment{Ptr: r.ptr, Len: r.bytes, Key: c.pool.lkey()}

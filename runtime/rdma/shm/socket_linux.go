@@ -18,7 +18,7 @@ type socket struct {
 	conn *net.UnixConn
 	raw  syscall.RawConn
 	cred unix.Ucred
-	bell func(fd uintptr) bool // sends a doorbell; made once
+	bell func(fd uintptr) // sends a doorbell; made once
 	buf  [maxMessage + 1]byte
 	oob  []byte
 }
@@ -38,25 +38,24 @@ func newSocket(conn *net.UnixConn) (*socket, error) {
 	}
 	s.cred = *cred
 	packet := []byte{byte(kindBell)}
-	s.bell = func(fd uintptr) bool {
+	s.bell = func(fd uintptr) {
 		// A full socket means that the peer has bells enough to read.
 		_ = unix.Sendto(int(fd), packet, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, nil)
-		return true
 	}
 	return s, nil
 }
 
 // ring wakes the peer up. It never waits.
-func (s *socket) ring() { _ = s.raw.Write(s.bell) }
+func (s *socket) ring() { _ = s.raw.Control(s.bell) }
 
 // post sends without waiting: for those who hold locks. It fails if the
 // peer has not read for long.
 func (s *socket) post(m message) error {
 	b := m.append(nil)
 	var err error
-	werr := s.raw.Write(func(fd uintptr) bool {
+	// Control, not Write: that one heeds the deadline that send has set.
+	werr := s.raw.Control(func(fd uintptr) {
 		err = unix.Sendto(int(fd), b, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, nil)
-		return true
 	})
 	return errors.Join(werr, err)
 }
