@@ -3,6 +3,8 @@ package rdma_test
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -102,4 +104,22 @@ func share[A barewire.RemoteAccess](t testing.TB, from, to *side, name string, m
 	ctx := limit(t)
 	ok(t, rdma.Offer(ctx, from.conn, name, mr))
 	return must(rdma.Import(ctx, to.conn, name, g))(t)
+}
+
+// syncBuffer is a buffer for several goroutines.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }

@@ -256,6 +256,9 @@ func (c *Conn) sleep(ctx context.Context, w want) error {
 		}
 	}
 	c.park.remove(p)
+	if c.park.role.Load() == roleFree {
+		c.park.handOver() // in case it was for us, and we do not need it
+	}
 	if ctx.Err() != nil {
 		return over(ctx)
 	}

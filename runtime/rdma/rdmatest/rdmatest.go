@@ -60,7 +60,7 @@ const patience = 30 * time.Second
 // is left behind.
 func Run(t *testing.T, f Factory) {
 	for _, group := range [][]check{
-		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, lifeChecks, waitChecks, trafficChecks,
+		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, lifeChecks, waitChecks, trafficChecks, typedChecks,
 	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) {

@@ -1,0 +1,184 @@
+package rdma_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/soft"
+)
+
+var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+func TestConfig(t *testing.T) {
+	f := soft.New(soft.Config{})
+	for _, c := range []struct {
+		cfg  rdma.Config
+		says string // empty: it is good
+	}{
+		{rdma.Config{}, ""},
+		{rdma.Config{Transport: rdma.SoftRDMA{}}, ""},
+		{rdma.Config{Transport: rdma.SoftRDMA{Depth: 7, MaxMessage: 1000}}, ""},
+		{rdma.Config{Transport: rdma.SoftRDMA{Depth: 7}, Depth: 7}, ""},
+		{rdma.Config{Transport: rdma.SoftRDMA{Depth: 7}, Depth: 8}, "Config.Depth is 8 and SoftRDMA.Depth is 7"},
+		{rdma.Config{Depth: -1}, "Depth is -1, want 1 to 65536"},
+		{rdma.Config{MaxMessage: 100}, "MaxMessage is 100, want 512 to 16777216"},
+		{rdma.Config{Credits: 8}, "Credits is 8, want 32 to 4096"},
+		{rdma.Config{Credits: 4096, MaxMessage: 1 << 20}, "1 GiB"},
+		{rdma.Config{DSCP: 64}, "DSCP is 64, want -1 to 63"},
+		{rdma.Config{Transport: rdma.SoftRDMA{}, DSCP: 5}, "SoftRDMA has no DSCP"},
+		{rdma.Config{Transport: rdma.InfiniBand{MTU: 1500}}, "InfiniBand has no MTU of 1500"},
+		{rdma.Config{Transport: rdma.InfiniBand{ServiceLevel: 16}}, "ServiceLevel is 16, want 0 to 15"},
+		{rdma.Config{Transport: rdma.RoCEv1{Priority: 8}}, "Priority is 8, want 0 to 7"},
+		{rdma.Config{Transport: rdma.RoCEv2{MTU: 9000}}, "RoCEv2 has no MTU of 9000"},
+		{rdma.Config{Transport: rdma.RoCEv2{DSCP: 99}}, "DSCP is 99"},
+		{rdma.Config{Transport: rdma.IWARP{MTU: 100}}, "iWARP.MTU is 100, want 576 to 9000"},
+		{rdma.Config{HandshakeTimeout: -1}, "HandshakeTimeout"},
+		{rdma.Config{Mode: 9}, "Mode is 9"},
+	} {
+		c.cfg.Provider = f
+		dev, err := rdma.Open(t.Context(), c.cfg)
+		if c.says == "" {
+			ok(t, err)
+			ok(t, dev.Close())
+			continue
+		}
+		is(t, err, rdma.ErrConfig)
+		if !strings.Contains(err.Error(), c.says) {
+			t.Errorf("the message lacks %q: %v", c.says, err)
+		}
+	}
+}
+
+func TestTransportDefaults(t *testing.T) {
+	for _, c := range []struct {
+		t    rdma.Transport
+		name string
+	}{{rdma.InfiniBand{}, "InfiniBand"}, {rdma.RoCEv1{}, "RoCEv1"}, {rdma.RoCEv2{}, "RoCEv2"}, {rdma.IWARP{}, "iWARP"}} {
+		// They are valid, and no device of this fabric has them: the error says both.
+		_, err := rdma.Open(t.Context(), rdma.Config{Transport: c.t, Provider: soft.New(soft.Config{})})
+		is(t, err, rdma.ErrNoDevice)
+		if !strings.Contains(err.Error(), "it is SoftRDMA, and "+c.name+" is wanted") {
+			t.Error(err)
+		}
+	}
+	if got := rdma.DSCP(26).TrafficClass(); got != 104 {
+		t.Errorf("DSCP 26 is traffic class %d, want 104", got)
+	}
+	if got := rdma.BestEffort.Wire(); got != 0 {
+		t.Errorf("best effort is %d, want 0", got)
+	}
+}
+
+func TestDevicesAndWhy(t *testing.T) {
+	infos, err := rdma.Devices(t.Context())
+	ok(t, err)
+	found := false
+	for _, d := range infos {
+		found = found || d.Provider == "soft" && d.State == rdma.StateActive
+	}
+	if !found {
+		t.Errorf("soft is imported, and not among %+v", infos)
+	}
+	dev := must(rdma.Open(t.Context(), rdma.Config{Device: "soft"}))(t)
+	if !strings.Contains(dev.Why(), "soft/soft0 (SoftRDMA) is the best") {
+		t.Error(dev.Why())
+	}
+	ok(t, dev.Close())
+	_, err = rdma.Open(t.Context(), rdma.Config{Device: "mlx5_0"})
+	is(t, err, rdma.ErrNoDevice)
+	if !strings.Contains(err.Error(), `"mlx5_0"`) || !strings.Contains(err.Error(), "soft/soft0") {
+		t.Error(err)
+	}
+}
+
+// TestObserver sees what happens, and the log has what failed.
+func TestObserver(t *testing.T) {
+	events := make(chan rdma.Event, 100)
+	var log syncBuffer
+	s := newScene(t, rdma.Config{Observer: func(e rdma.Event) { events <- e }, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	ctx := limit(t)
+	s.fabric.Inject(soft.Fault{When: soft.When{Verb: rdma.VerbWrite}, Do: soft.Fail(rdma.StatusRemoteRange)})
+	if err := s.write(t).Wait(ctx); err == nil {
+		t.Fatal("it was to fail")
+	}
+	seen := map[rdma.EventKind]rdma.Event{}
+	for len(events) > 0 {
+		e := <-events
+		if e.Kind != rdma.EventFailed || e.Peer == s.b.conn.Peer() {
+			seen[e.Kind] = e
+		}
+	}
+	for _, k := range []rdma.EventKind{rdma.EventConnected, rdma.EventRegistered, rdma.EventOffered, rdma.EventGranted, rdma.EventFailed} {
+		if seen[k].Kind == 0 {
+			t.Errorf("event %d was not seen: %+v", k, seen)
+		}
+	}
+	var oe *rdma.OpError
+	if !errors.As(seen[rdma.EventFailed].Err, &oe) || oe.Op != "write" {
+		t.Errorf("%v", seen[rdma.EventFailed].Err)
+	}
+	if text := log.String(); !strings.Contains(text, "a connection failed") || !strings.Contains(text, "posted at rdma/fail_test.go:") {
+		t.Error(text)
+	}
+	st := s.b.conn.Stats()
+	if st.Failed != 1 || st.Posted[rdma.VerbWrite] != 1 || st.Bytes[rdma.VerbWrite] != 64 || st.InFlight != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// TestNegotiated has sides that differ.
+func TestNegotiated(t *testing.T) {
+	f := soft.New(soft.Config{})
+	ctx := limit(t)
+	open := func(cfg rdma.Config) *rdma.Domain {
+		cfg.Provider = f
+		dev := must(rdma.Open(ctx, cfg))(t)
+		t.Cleanup(func() { ok(t, dev.Close()) })
+		return must(dev.Domain())(t)
+	}
+	small, large := open(rdma.Config{MaxMessage: 512, MTU: 1024}), open(rdma.Config{MaxMessage: 8192, MTU: 4096})
+	ln := must(small.Listen(ctx, "x"))(t)
+	got := make(chan *rdma.Conn)
+	go func() {
+		c, _ := ln.Accept(ctx)
+		got <- c
+	}()
+	b := must(large.Dial(ctx, "x"))(t)
+	a := <-got
+	if a.MTU() != 1024 || b.MTU() != 1024 {
+		t.Errorf("MTU %d and %d, want 1024", a.MTU(), b.MTU())
+	}
+	if b.MaxMessage() != 512 || a.MaxMessage() != 8192 {
+		t.Errorf("messages of %d to the small side, and of %d to the large", b.MaxMessage(), a.MaxMessage())
+	}
+	r := ticks(t, large, 9, sample.TickLocal())
+	_, err := rdma.Send(b, r.Span(0, 9))
+	is(t, err, rdma.ErrTooLong)
+	is(t, a.SendBytes(ctx, make([]byte, 513)), rdma.ErrTooLong) // no more than its own buffers have
+	if a.Plain() || a.Domain() != small || a.Err() != nil {
+		t.Error("it is what it is not")
+	}
+}
+
+func TestHandshakeTimeout(t *testing.T) {
+	f := soft.New(soft.Config{})
+	ctx := limit(t)
+	dev := must(rdma.Open(ctx, rdma.Config{Provider: f, HandshakeTimeout: 20 * time.Millisecond}))(t)
+	defer dev.Close()
+	dom := must(dev.Domain())(t)
+	ln := must(dom.Listen(ctx, "x"))(t)
+	defer ln.Close() // and nobody accepts
+	_, err := dom.Dial(ctx, "x")
+	is(t, err, rdma.ErrTimeout)
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = ln.Accept(over)
+	is(t, err, context.Canceled)
+}
