@@ -231,18 +231,31 @@ func TestRaced(t *testing.T) {
 				}
 			})
 		}
-		use(func(g uint32) {
-			if next, err := h.Advance(g, Moved); err == nil {
-				moves.Add(1)
-				gen.Store(next)
-			} else if !errors.Is(err, ErrBorrowed) && !errors.Is(err, ErrInFlight) && !errors.Is(err, ErrReleased) && !errors.Is(err, ErrMoved) {
-				t.Error(err)
+		moved := make(chan bool)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for n := 0; n < 3; runtime.Gosched() {
+				next, err := h.Advance(gen.Load(), Moved)
+				switch {
+				case err == nil:
+					gen.Store(next)
+					moves.Add(1)
+					if n++; n == 1 {
+						close(moved)
+					}
+				case errors.Is(err, ErrReleased):
+					return
+				case !errors.Is(err, ErrBorrowed) && !errors.Is(err, ErrInFlight):
+					t.Error(err)
+				}
 			}
-		})
+		}()
 		for range 2 {
 			wg.Add(1)
 			go func() {
 				defer wg.Done()
+				<-moved
 				for {
 					err := h.Close(gen.Load())
 					if err == nil {
