@@ -79,11 +79,10 @@ type Type struct {
 
 	Region *Region // what its regions can be; nil where it has none
 
-	names      map[Pattern]string   // derived package-level names that differ from their patterns
-	fieldNames map[fieldName]string // the same of those that are made from a field's too
-	views      viewNames
-	lifted     []*Type // in emission order
-	facts      sync.Map
+	names  map[Pattern]string // derived package-level names that differ from their patterns
+	views  viewNames
+	lifted []*Type // in emission order
+	facts  sync.Map
 }
 
 // Fact is what an emitter works out about a type: once, however often it is
@@ -108,6 +107,16 @@ func (t *Type) Recv() string {
 		return "*" + t.Go
 	}
 	return t.Go
+}
+
+// HasView reports whether a type has a view. A scalar, a string or data has
+// nothing to look into.
+func (t *Type) HasView() bool {
+	switch t.Kind {
+	case resolve.Struct, resolve.Union, resolve.List, resolve.FixedList, resolve.Map, resolve.Optional:
+		return true
+	}
+	return false
 }
 
 // Layout is the type's layout.

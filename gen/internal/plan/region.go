@@ -17,9 +17,23 @@ type Region struct {
 	Grants      []Grant // the accesses that a registration may have; none for a type without #@register
 	Host        bool    // there is a residency that the processor may load from
 	Sequence    *Field  // the first of several fields, where it is an #@atomic u64: it counts what is written; else nil
-	Atomics     []*Field
-	Fields      []*Field // with a place of their own in each element
+	Parts       []*Part // what functions of their own reach
 }
+
+// Part is a field that lies at one place in each element: one of the type, or an
+// #@atomic one of a struct in it.
+type Part struct {
+	Go     string // behind the type's name: Seq, HeadSeq
+	Schema string // seq, head.seq
+	Offset int64  // from the element's first byte
+	Field  *Field
+
+	names map[Pattern]string // all that it has
+}
+
+// Name is a package-level name made from the type's and the field's: KvBlockSeqOf.
+// It is empty where there is no such thing.
+func (p *Part) Name(pattern Pattern) string { return p.names[pattern] }
 
 // Home is a residency as Go has it.
 type Home struct {
@@ -158,210 +172,39 @@ func (r *Region) homes(d *resolve.Decl) {
 	}
 }
 
-// fields finds the fields that functions of their own reach.
+// fields finds the parts of a struct of fixed size.
 func (r *Region) fields(t *Type) {
 	for i, f := range t.Fields {
 		if f.Pad {
 			continue
 		}
-		r.Fields = append(r.Fields, f)
-		if f.Wire.Atomic {
-			r.Atomics = append(r.Atomics, f)
-			if i == 0 && f.Val.Kind == resolve.U64 {
-				r.Sequence = f
-			}
+		p := &Part{Go: f.Go, Schema: f.Schema, Offset: f.Offset, Field: f}
+		r.Parts = append(r.Parts, p)
+		if i == 0 && f.Wire.Atomic && f.Val.Kind == resolve.U64 {
+			r.Sequence = f
 		}
+		r.inside(p, 0)
 	}
-	if len(r.Fields) == 1 {
+	if len(r.Parts) == 1 {
 		r.Sequence = nil // it counts nothing but itself
 	}
 }
 
-// Patterns of package-level names that belong to regions, made from a type's
-// name. Homes and grants have others.
-const (
-	Remote   Pattern = "*Remote" // aliases
-	Window   Pattern = "*Window"
-	AtIndex  Pattern = "*At" // an element's view
-	AllOf    Pattern = "*All"
-	SlotAt   Pattern = "*SlotAt"
-	LoadAt   Pattern = "*LoadAt" // an element by value
-	PutAt    Pattern = "*PutAt"
-	ViewAt   Pattern = "*ViewAt" // of the message in a slot
-	Snapshot Pattern = "*Snapshot"
-	Publish  Pattern = "*Publish"
-)
+// deepest is how deep in a type's structs atomic fields are looked for: structs
+// that have two of a struct that has two … would have no end of them.
+const deepest = 3
 
-// Patterns made from the type's name with the field's behind it.
-const (
-	FieldOf     Pattern = "*Of" // a reference to it in a peer's memory
-	FieldIn     Pattern = "*In" // the same, in a span
-	FieldAtomic Pattern = "*Atomic"
-	FieldLoad   Pattern = "*Load"
-	FieldGlobal Pattern = "*Global"
-)
-
-// regionPatterns are the names that generated code derives for a type's regions.
-func regionPatterns(t *Type, views bool) []Pattern {
-	r := t.Region
-	var ps []Pattern
-	for _, h := range r.Homes {
-		ps = append(ps, h.Alias)
-	}
-	for _, p := range r.Places {
-		ps = append(ps, p.Func)
-	}
-	if r.Remote() {
-		ps = append(ps, Remote)
-	}
-	for _, g := range r.Grants {
-		ps = append(ps, g.Func)
-	}
-	if !r.Host {
-		return ps
-	}
-	ps = append(ps, Window)
-	viewed := views && t.HasView()
-	switch {
-	case r.Slot && viewed:
-		ps = append(ps, SlotAt, LoadAt, PutAt, ViewAt)
-	case r.Slot:
-		ps = append(ps, SlotAt, LoadAt, PutAt)
-	case viewed:
-		ps = append(ps, AtIndex, AllOf)
-	default:
-		ps = append(ps, LoadAt, PutAt)
-	}
-	if r.Sequence != nil {
-		ps = append(ps, Snapshot, Publish)
-	}
-	return ps
-}
-
-// fieldPatterns are those for one field.
-func fieldPatterns(r *Region, f *Field) []Pattern {
-	var ps []Pattern
-	if r.Remote() {
-		ps = append(ps, FieldOf)
-	}
-	if len(r.Grants) > 0 {
-		ps = append(ps, FieldIn)
-	}
-	if f.Wire.Atomic && r.Host {
-		ps = append(ps, FieldAtomic, FieldLoad)
-		if slices.ContainsFunc(r.Grants, func(g Grant) bool { return g.rights&mayAtomic != 0 }) {
-			ps = append(ps, FieldGlobal)
-		}
-	}
-	return ps
-}
-
-// HasView reports whether a type has a view. A scalar, a string or data has
-// nothing to look into.
-func (t *Type) HasView() bool {
-	switch t.Kind {
-	case resolve.Struct, resolve.Union, resolve.List, resolve.FixedList, resolve.Map, resolve.Optional:
-		return true
-	}
-	return false
-}
-
-// fieldName is a name that is made from a field's.
-type fieldName struct {
-	field   *Field
-	pattern Pattern
-}
-
-// regions settles the names for a type's regions, behind all others, so that
-// the annotations change none of those.
-func (m *maker) regions(t *Type) {
-	if t.Region = region(t); t.Region == nil {
+// inside finds the atomic fields in a part that is a struct.
+func (r *Region) inside(p *Part, depth int) {
+	v := p.Field.Val
+	if v.Kind != resolve.Struct || v.Layout.Need == 1 || depth == deepest { // no field there needs a place
 		return
 	}
-	me := owner{"generated code for `" + t.Schema + "`", t.At}
-	for _, p := range regionPatterns(t, !m.pkg.Options.NoViews) {
-		want := p.expand(t.Go)
-		if got := m.derived(want, me); got != want {
-			if t.names == nil {
-				t.names = map[Pattern]string{}
-			}
-			t.names[p] = got
+	for _, f := range v.Type.Fields {
+		in := &Part{Go: p.Go + f.Go, Schema: p.Schema + "." + f.Schema, Offset: p.Offset + f.Offset, Field: f}
+		if f.Wire.Atomic {
+			r.Parts = append(r.Parts, in)
 		}
-	}
-	for _, f := range t.Region.Fields {
-		me := owner{"generated code for `" + t.Schema + "." + f.Schema + "`", f.At}
-		for _, p := range fieldPatterns(t.Region, f) {
-			want := p.expand(t.Go + f.Go)
-			if got := m.derived(want, me); got != want {
-				if t.fieldNames == nil {
-					t.fieldNames = map[fieldName]string{}
-				}
-				t.fieldNames[fieldName{f, p}] = got
-			}
-		}
-	}
-}
-
-// HasRegion reports whether a type's regions have something by a pattern.
-func (t *Type) HasRegion(p Pattern) bool {
-	return t.Region != nil && slices.Contains(regionPatterns(t, !t.File.Package.Options.NoViews), p)
-}
-
-// FieldName is a package-level name made from the type's and a field's:
-// KvBlockSeqOf. It is empty where there is no such thing.
-func (t *Type) FieldName(f *Field, p Pattern) string {
-	if !slices.Contains(fieldPatterns(t.Region, f), p) {
-		return ""
-	}
-	if n := t.fieldNames[fieldName{f, p}]; n != "" {
-		return n
-	}
-	return p.expand(t.Go + f.Go)
-}
-
-// Capability is what a #@ref field refers to, and the methods of the value that
-// give and take it. Those of its view go by Ref and SetRef.
-type Capability struct {
-	To       *Type
-	Marker   string // the access: barewire.RemoteRead
-	Grant    string // the function that gives the grant for it
-	Get, Set string
-}
-
-// valueRefs names the methods for #@ref fields on a struct, behind all fields.
-func (m *maker) valueRefs(t *Type, names scope) {
-	for _, f := range t.Fields {
-		if f.Wire.Ref == nil || f.Pad {
-			continue
-		}
-		method := func(p Pattern) string {
-			want := p.expand(f.Go)
-			got, other, changed := names.free(want, f.owner())
-			if changed {
-				m.changed(f.owner(), other, want, got)
-			}
-			return got
-		}
-		f.Capability = &Capability{Get: method(Ref), Set: method(SetRef)}
-	}
-}
-
-// capabilities finds out what #@ref fields refer to, once all names are settled.
-func (m *maker) capabilities(t *Type) {
-	if t.Alias != nil {
-		return
-	}
-	for _, f := range t.Fields {
-		c := f.Capability
-		if c == nil {
-			continue
-		}
-		to := m.byDecl[f.Wire.Ref.Decl]
-		want := rightsOf(f.Wire.Ref.Rights)
-		for _, g := range to.Region.Grants { // it grants what the reference says: resolve saw to it
-			if g.rights == want {
-				c.To, c.Marker, c.Grant = to, g.Marker, to.Name(g.Func)
-			}
-		}
+		r.inside(in, depth+1)
 	}
 }

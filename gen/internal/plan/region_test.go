@@ -41,10 +41,10 @@ func dumpRegions(p *plan.Package) string {
 			}
 		}
 		line(names)
-		for _, f := range r.Fields {
+		for _, part := range r.Parts {
 			names = nil
 			for _, p := range []plan.Pattern{plan.FieldOf, plan.FieldIn, plan.FieldAtomic, plan.FieldLoad, plan.FieldGlobal} {
-				if n := t.FieldName(f, p); n != "" {
+				if n := part.Name(p); n != "" {
 					names = append(names, n)
 				}
 			}
@@ -165,6 +165,29 @@ T 16/8 slot=false host=true sequence=true
   TCPU TRemote TWindow TLoadAt TPutAt TSnapshot TPublish
   TXOf TXIn TXAtomic TXLoad
   TYOf TYIn
+`},
+		{"atomic fields of structs inside", `
+type H struct {
+  #@atomic
+  n: u64
+  x: u64
+}
+#@register(local)
+type T struct {
+  a: H
+  b: struct { c: H d: H }
+  e: list<H>[2]
+}`, plan.Options{}, `
+T 80/8 slot=false host=true sequence=false
+  TInCPU InCPU in CPU node=-1 fallback=false
+  TLocal
+  TCPU TWindow TAt TAll
+  TAIn
+  TANIn TANAtomic TANLoad
+  TBIn
+  TBCNIn TBCNAtomic TBCNLoad
+  TBDNIn TBDNAtomic TBDNLoad
+  TEIn
 `},
 		{"one word is no sequence", "#@residency(cpu)\ntype T struct {\n #@atomic\n x: u64\n}", plan.Options{}, `
 T 8/8 slot=false host=true sequence=false
