@@ -2,6 +2,7 @@ package barewire_test
 
 import (
 	"testing"
+	"time"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
@@ -100,6 +101,50 @@ func BenchmarkSensorsWindowAll(b *testing.B) {
 	w := open(b, r)
 	for b.Loop() {
 		sumSensors(w)
+	}
+}
+
+// BenchmarkAgainstSlice takes turns, and gives the quickest turn of each way as a
+// multiple of the plain slice's: other programs on the machine disturb that least.
+func BenchmarkAgainstSlice(b *testing.B) {
+	w := open(b, newTicks(b, elements))
+	ts, err := barewire.Slice(w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := barewire.New(sample.SensorInCPU(), elements)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sensors, plain, plainSensors := open(b, r), make([]sample.Tick, elements), make([]sample.Sensor, elements)
+	ways := []struct {
+		name string
+		base int // the way that it is a multiple of
+		run  func()
+	}{
+		{"", 0, func() { sumPlain(plain) }},
+		{"", 1, func() { sumSensorSlice(plainSensors) }},
+		{"slice/slice", 0, func() { sumPlain(ts) }},
+		{"at/slice", 0, func() { sumAt(w) }},
+		{"all/slice", 0, func() { sumAll(w) }},
+		{"all-unaligned/slice", 1, func() { sumSensors(sensors) }},
+	}
+	best := make([]time.Duration, len(ways))
+	for b.Loop() {
+		for i, way := range ways {
+			start := time.Now()
+			for range 8 {
+				way.run()
+			}
+			if d := time.Since(start); best[i] == 0 || d < best[i] {
+				best[i] = d
+			}
+		}
+	}
+	for i, way := range ways {
+		if way.name != "" {
+			b.ReportMetric(float64(best[i])/float64(best[way.base]), way.name)
+		}
 	}
 }
 
