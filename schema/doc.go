@@ -57,6 +57,10 @@
 // others; local is always among them. Fields with ref become typed references
 // whose rights are exactly those listed, which the type's register must list too.
 //
+// A u64 that is the first of several fields and atomic is the element's sequence for
+// those who read and publish it as a whole: odd while it is written, greater after.
+// A counter of something else stands further back.
+//
 // # Files
 //
 // Files that are given together and have the same #@package see each other's

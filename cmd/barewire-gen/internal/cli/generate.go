@@ -39,6 +39,9 @@ The package name is that of --package; else #@package in the schema; else of
 the Go files in the output directory; else $GOPACKAGE, where the output goes
 into the current directory; else the output directory's name.
 
+Types with #@residency or #@register also get places, grants and typed access
+to memory regions; what uses them links the package runtime beside runtime/wire.
+
 A file that would not change is left alone, and nothing is ever deleted. With
 --check nothing is written: differences are shown, and the exit code is 1.`,
 		Example: "  //go:generate go tool barewire-gen generate telemetry.bare\n  barewire-gen generate --check .",
