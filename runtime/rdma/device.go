@@ -19,10 +19,12 @@ type Device struct {
 	limits  Limits
 	why     string
 
-	mu      sync.Mutex
-	closed  bool
-	domains map[*Domain]struct{}
-	past    Stats // of connections that are closed
+	once     sync.Once
+	closeErr error
+	mu       sync.Mutex
+	closed   bool
+	domains  map[*Domain]struct{}
+	past     Stats // of connections that are closed
 }
 
 // Open opens the device that the configuration asks for: the best that is
@@ -141,13 +143,15 @@ func (d *Device) Domain() (*Domain, error) {
 	return dom, nil
 }
 
-// Close closes the device with its domains, and so their connections. Closing again does nothing.
+// Close closes the device with its domains, and so their connections. Closing
+// again waits until it is closed, and does nothing.
 func (d *Device) Close() error {
+	d.once.Do(func() { d.closeErr = d.close() })
+	return d.closeErr
+}
+
+func (d *Device) close() error {
 	d.mu.Lock()
-	if d.closed {
-		d.mu.Unlock()
-		return nil
-	}
 	d.closed = true
 	var doms []*Domain
 	for dom := range d.domains {

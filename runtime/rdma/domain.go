@@ -19,6 +19,8 @@ type Domain struct {
 	dev *Device
 	pd  ProtectionDomain
 
+	once      sync.Once
+	closeErr  error
 	mu        sync.Mutex
 	closed    bool
 	gone      bool // the provider has ended all keys
@@ -61,13 +63,14 @@ func (dom *Domain) remove(c *Conn) {
 
 // Close closes the domain's listeners and connections and ends its
 // registrations: operations with its regions fail from then on, and the regions
-// still have to be closed. Closing again does nothing.
+// still have to be closed. Closing again waits until it is closed, and does nothing.
 func (dom *Domain) Close() error {
+	dom.once.Do(func() { dom.closeErr = dom.close() })
+	return dom.closeErr
+}
+
+func (dom *Domain) close() error {
 	dom.mu.Lock()
-	if dom.closed {
-		dom.mu.Unlock()
-		return nil
-	}
 	dom.closed = true
 	var lns []*Listener
 	for ln := range dom.listeners {
