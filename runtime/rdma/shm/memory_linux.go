@@ -147,7 +147,11 @@ func readOnly(fd int) (int, error) {
 // mapRange maps length bytes of a file from offset on: page-rounded. The slice
 // that is returned is what to unmap; base is where the range begins in it.
 func mapRange(fd int, offset, length uint64, writable bool) (mem []byte, base unsafe.Pointer, err error) {
-	page := uint64(os.Getpagesize())
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return nil, nil, os.NewSyscallError("fstat", err)
+	}
+	page := max(uint64(os.Getpagesize()), uint64(st.Blksize)) // of huge pages: theirs
 	lead := offset % page
 	if length == 0 || length > maxTransfer || offset > 1<<62 {
 		return nil, nil, fmt.Errorf("shm: a key for %d bytes at %d cannot be mapped", length, offset)
@@ -156,7 +160,8 @@ func mapRange(fd int, offset, length uint64, writable bool) (mem []byte, base un
 	if writable {
 		prot |= unix.PROT_WRITE
 	}
-	mem, err = unix.Mmap(fd, int64(offset-lead), int(lead+length), prot, unix.MAP_SHARED)
+	rounded := (lead + length + page - 1) / page * page
+	mem, err = unix.Mmap(fd, int64(offset-lead), int(rounded), prot, unix.MAP_SHARED)
 	if err != nil {
 		return nil, nil, os.NewSyscallError("mmap", err)
 	}

@@ -11,6 +11,7 @@ import (
 // sender is the sending side of a ring: what of it is free. mu of the queue guards it.
 type sender struct {
 	sent     uint64   // entries published, ever
+	told     uint64   // of these, those that the peer was woken for if it slept
 	credit   uint64   // entries that may be published, ever, as last seen
 	consumed uint64   // entries that the peer has taken, as last seen
 	ends     []uint64 // where the arena is used up to with an entry, by its number
@@ -129,8 +130,13 @@ func (q *queue) publish(wr *rdma.WorkRequest, n int, inline *[inlineMax]byte) {
 	atomic.StoreUint64(&e[entryNumber], s.sent)
 }
 
-// ringIfAsleep wakes the peer if it sleeps and was not woken from this sleep.
+// ringIfAsleep wakes the peer if there is something new for it, it sleeps and
+// was not woken from this sleep.
 func (q *queue) ringIfAsleep() {
+	if q.sender.told == q.sender.sent {
+		return
+	}
+	q.sender.told = q.sender.sent
 	if w := q.peerSleep.Load(); w&1 == 1 && w != q.rungFor {
 		q.rungFor = w
 		q.sock.ring()
