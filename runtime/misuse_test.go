@@ -1,12 +1,10 @@
 package barewire_test
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -36,54 +34,11 @@ func module(t *testing.T) *scratch.Module {
 // the line and the word that the program says. What a user reads in full is in
 // testdata/misuse.txt, which is compared where the compiler is the one that wrote it.
 func TestMisuse(t *testing.T) {
-	m := module(t)
-	files, err := filepath.Glob("testdata/misuse/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no programs: %v", err)
-	}
-	want := map[string]string{} // the word by file:line
-	for _, f := range files {
-		code, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m.Write("misuse/"+filepath.Base(f), code)
-		wants(t, filepath.Base(f), code, want)
-	}
-	out, err := m.Go(nil, "build", "-gcflags=-e", "./misuse")
-	if err == nil {
-		t.Fatal("it compiles")
-	}
-	at := regexp.MustCompile(`(?m)^misuse/(\w+\.go:\d+):\d+: (.*(?:\n\t.*)*)`)
 	got := map[string]string{}
-	for _, e := range at.FindAllStringSubmatch(out, -1) {
-		got[e[1]] += strings.ReplaceAll(e[2], "\n\t", " ") + "\n"
-	}
-	for where, word := range want {
-		if !strings.Contains(got[where], word) {
-			t.Errorf("%s: the compiler says %q, which should have %q", where, got[where], word)
-		}
-	}
-	for where, text := range got {
-		if want[where] == "" {
-			t.Errorf("%s: unexpected: %s", where, text)
-		}
+	for _, r := range module(t).Refused("testdata/misuse/*.go") {
+		got[fmt.Sprintf("%s:%d", r.File, r.Line)] = r.Text + "\n"
 	}
 	forPeople(t, got)
-}
-
-// wants reads a program's `want "word"` comments.
-func wants(t *testing.T, file string, code []byte, want map[string]string) {
-	comment := regexp.MustCompile(`// want "(.+)"`)
-	lines := bufio.NewScanner(bytes.NewReader(code))
-	for n := 1; lines.Scan(); n++ {
-		if w := comment.FindStringSubmatch(lines.Text()); w != nil {
-			want[fmt.Sprintf("%s:%d", file, n)] = w[1]
-		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // forPeople compares the errors with those that are written down.
