@@ -14,9 +14,9 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/soft"
 )
 
-// pair is two connected sides on a fabric of their own.
+// pair is two connected sides, on a fabric of their own where it is soft's.
 type pair struct {
-	fabric *soft.Fabric
+	fabric *soft.Fabric // nil over another provider
 	a, b   side
 }
 
@@ -64,15 +64,24 @@ func is(t testing.TB, err, want error) {
 // connect makes a pair. What it makes is closed with the test.
 func connect(t testing.TB, cfg rdma.Config, fcfg soft.Config) *pair {
 	t.Helper()
-	p := &pair{fabric: soft.New(fcfg)}
-	cfg.Provider = p.fabric
+	fabric := soft.New(fcfg)
+	cfg.Provider = fabric
+	p := meet(t, cfg, "")
+	p.fabric = fabric
+	return p
+}
+
+// meet makes a pair of any provider's, at an address of its form.
+func meet(t testing.TB, cfg rdma.Config, addr string) *pair {
+	t.Helper()
+	p := &pair{}
 	ctx := limit(t)
 	for _, s := range []*side{&p.a, &p.b} {
 		s.dev = must(rdma.Open(ctx, cfg))(t)
 		s.dom = must(s.dev.Domain())(t)
 		t.Cleanup(func() { _ = s.dev.Close() })
 	}
-	ln := must(p.a.dom.Listen(ctx, ""))(t)
+	ln := must(p.a.dom.Listen(ctx, addr))(t)
 	defer ln.Close()
 	type accepted struct {
 		c   *rdma.Conn
