@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// story is what the demo tells, in the order of each side.
+var story = map[string][]string{
+	"owner": {
+		`has 3 models to read, 256 blocks of 4096 B`,
+		`counted \d+ times in a counter of block 3, the peer \d+ times`,
+		`was notified, and finds in block 7: layer 5, from token 7000, keys\[0\] = 0.5`,
+		`was not asked: \d+ MiB were written and read in its memory; all that came here was 1 notification`,
+		`has lost that peer, and its blocks are as they were. All was as claimed.`,
+	},
+	"peer": {
+		`read the models: owl \(16 layers\), heron \(32 layers\), albatross \(64 layers\)`,
+		`the peer refuses: a right that was not granted: .*?asked for was remote_read\|remote_write`,
+		`got a lease in a message: a reference to 1 block, to read and write; wrote it`,
+		`wrote 64 B with notification and got as much back, \d+ times: half of them within \S+s, 99 % within \S+s`,
+		`moved 1 MiB at a time: wrote at [0-9.]+ GB/s, read at [0-9.]+ GB/s`,
+		`forged a reference that may write, and wrote; Flush says: .*?the peer did not grant that right`,
+	},
+}
+
+// mapped is what the peer tells where memory is shared between processes.
+const mapped = `has them mapped r--s, the owner rw-s: one memory`
+
+// build builds the program, as its users do.
+func build(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "kvcache")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// check holds what was printed to the story.
+func check(t *testing.T, out string, more ...string) {
+	t.Helper()
+	told := map[string]*strings.Builder{"owner": {}, "peer": {}}
+	who := ""
+	for line := range strings.Lines(out) {
+		if m := regexp.MustCompile(`^ *[0-9.]+ ms  (owner|peer) +(.*)`).FindStringSubmatch(line); m != nil {
+			who, line = m[1], m[2]
+		}
+		if told[who] == nil {
+			t.Fatalf("a line of nobody: %q", line)
+		}
+		told[who].WriteString(strings.TrimSpace(line) + " ")
+	}
+	for who, parts := range story {
+		if who == "peer" {
+			parts = append(parts, more...)
+		}
+		rest := told[who].String()
+		for _, p := range story[who] {
+			at := regexp.MustCompile(p).FindStringIndex(rest)
+			if at == nil {
+				t.Fatalf("the %s does not tell %q after what goes before:\n%s", who, p, out)
+			}
+			rest = rest[at[1]:]
+		}
+		for _, p := range parts {
+			if !regexp.MustCompile(p).MatchString(told[who].String()) {
+				t.Fatalf("the %s does not tell %q:\n%s", who, p, out)
+			}
+		}
+	}
+}
+
+// TestProcesses runs the demo as two processes, and looks for what it leaves.
+func TestProcesses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the transport shm is for Linux")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, build(t))
+	cmd.Dir = t.TempDir()
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	cmd.Env = append(os.Environ(), "TRANSPORT=shm")
+	out, err := cmd.Output()
+	if err != nil || log.Len() > 0 {
+		t.Fatalf("%v\n%s%s", err, out, &log)
+	}
+	check(t, string(out), mapped)
+	if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v, %v", left, err)
+	}
+}
+
+// TestInProcess runs both sides here, so that the race detector sees them.
+func TestInProcess(t *testing.T) {
+	var out lines
+	if err := demo(t.Context(), screen{&out, time.Now()}, "soft"); err != nil {
+		t.Fatalf("%v\n%s", err, out.b.String())
+	}
+	check(t, out.b.String())
+}
+
+// lines takes what both sides write.
+type lines struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// TestUsage: a transport that is not there is the caller's mistake.
+func TestUsage(t *testing.T) {
+	bin := build(t)
+	for _, args := range [][]string{{"-transport", "tcp"}, {"now"}, {"-wrong"}} {
+		out, err := exec.Command(bin, args...).CombinedOutput()
+		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 {
+			t.Errorf("%q: %v, want exit status 2\n%s", args, err, out)
+		}
+	}
+}
+
+// TestPeerDies: an owner whose peer cannot start ends, and says so.
+func TestPeerDies(t *testing.T) {
+	var out lines
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	o, err := newOwner(ctx, screen{&out, time.Now()}, "soft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := o.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	go func() {
+		s, err := newSide(ctx, screen{&out, time.Now()}, "peer", "soft")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if s.conn, err = s.dom.Dial(ctx, o.addr()); err != nil {
+			t.Error(err)
+		}
+		if err := s.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := o.serve(ctx); err == nil {
+		t.Error("the owner has served a peer that went away")
+	}
+}
+
+// TestMistakes: what testdata/wrong.go does, does not compile, line by line.
+func TestMistakes(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := filepath.Join(here, "testdata", "wrong.go")
+	source, err := os.ReadFile(wrong)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(here, "wrong.go"): wrong}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "overlay.json")
+	if err := os.WriteFile(file, overlay, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "build", "-gcflags=-e", "-overlay", file, "-o", os.DevNull, ".").CombinedOutput()
+	if err == nil {
+		t.Fatal("it compiles")
+	}
+	wanted := 0
+	for i, line := range strings.Split(string(source), "\n") {
+		if _, want, ok := strings.Cut(line, "// want "); ok {
+			wanted++
+			if !regexp.MustCompile(fmt.Sprintf(`wrong\.go:%d:\d+: .*%s`, i+1, regexp.QuoteMeta(want))).Match(out) {
+				t.Errorf("line %d: no error with %q in\n%s", i+1, want, out)
+			}
+		}
+	}
+	if errors := strings.Count(string(out), "wrong.go:"); errors != wanted || wanted == 0 {
+		t.Errorf("%d errors, want %d:\n%s", errors, wanted, out)
+	}
+}
