@@ -38,35 +38,37 @@ func fetch(dst, src unsafe.Pointer, n int) {
 }
 
 func placeWords(dst, src unsafe.Pointer, n int) {
+	var word [8]byte
 	for i := 0; i < n; {
 		d, s := unsafe.Add(dst, i), unsafe.Add(src, i)
 		size := wordAt(uintptr(d), n-i)
-		own := unsafe.Slice((*byte)(s), size)
+		copy(word[:size], unsafe.Slice((*byte)(s), size))
 		switch size {
 		case 8:
-			atomic.StoreUint64((*uint64)(d), binary.NativeEndian.Uint64(own))
+			atomic.StoreUint64((*uint64)(d), binary.NativeEndian.Uint64(word[:]))
 		case 4:
-			atomic.StoreUint32((*uint32)(d), binary.NativeEndian.Uint32(own))
+			atomic.StoreUint32((*uint32)(d), binary.NativeEndian.Uint32(word[:]))
 		default:
-			*(*byte)(d) = own[0]
+			*(*byte)(d) = word[0]
 		}
 		i += size
 	}
 }
 
 func fetchWords(dst, src unsafe.Pointer, n int) {
+	var word [8]byte
 	for i := 0; i < n; {
 		d, s := unsafe.Add(dst, i), unsafe.Add(src, i)
 		size := wordAt(uintptr(s), n-i)
-		own := unsafe.Slice((*byte)(d), size)
 		switch size {
 		case 8:
-			binary.NativeEndian.PutUint64(own, atomic.LoadUint64((*uint64)(s)))
+			binary.NativeEndian.PutUint64(word[:], atomic.LoadUint64((*uint64)(s)))
 		case 4:
-			binary.NativeEndian.PutUint32(own, atomic.LoadUint32((*uint32)(s)))
+			binary.NativeEndian.PutUint32(word[:], atomic.LoadUint32((*uint32)(s)))
 		default:
-			own[0] = *(*byte)(s)
+			word[0] = *(*byte)(s)
 		}
+		copy(unsafe.Slice((*byte)(d), size), word[:size])
 		i += size
 	}
 }
