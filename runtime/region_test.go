@@ -160,4 +160,10 @@ func TestMistakes(t *testing.T) {
 // posting is a registration with an operation in flight.
 type posting string
 
-func (p posting) InFlight(*region.Handle) string { return string(p) }
+// InFlight may use the handle: it is not locked.
+func (p posting) InFlight(h *region.Handle) string {
+	if err := h.Hold(h.Gen() - 1); err == nil {
+		return "an old generation is good"
+	}
+	return string(p)
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"runtime"
 	"sync/atomic"
+	"time"
 	"unsafe"
 )
 
@@ -40,22 +41,38 @@ func StoreWords(dst unsafe.Pointer, src []byte) {
 	}
 }
 
-// snapshotTries bounds how often a snapshot is tried again while others write.
-const snapshotTries = 10000
+// patience is how long is waited for a writer. One that the system has put to
+// sleep takes milliseconds; longer is a writer that died.
+const patience = time.Second
+
+// again waits before another try, the longer the more there were, and reports
+// whether there should be one. since is set by the first that sleeps.
+func again(try int, since *time.Time) bool {
+	switch {
+	case try < 16:
+	case try < 256:
+		runtime.Gosched()
+	case since.IsZero():
+		*since = time.Now()
+	case time.Since(*since) > patience:
+		return false
+	default:
+		time.Sleep(50 * time.Microsecond)
+	}
+	return true
+}
 
 // Snapshot copies the element i to dst, which has its size, as it was at one time:
 // its first word is a sequence, odd while it is written, which grows with each write. It
-// gives the sequence, and [ErrUnstable] where each try met a writer. It is for generated code.
+// gives the sequence, and [ErrUnstable] where each try met a writer for a second. It is for generated code.
 func Snapshot[T Fixed[T], A Access](w Window[T, A], i int, dst []byte) (seq uint64, err error) {
 	return snapshot(dst, At(w, i, uintptr(len(dst))))
 }
 
 func snapshot(dst []byte, p unsafe.Pointer) (seq uint64, err error) {
 	word := Atomic64{(*uint64)(p)}
-	for try := range snapshotTries {
-		if try > 16 {
-			runtime.Gosched()
-		}
+	var since time.Time
+	for try := 0; again(try, &since); try++ {
 		seq = word.Load()
 		if seq&1 != 0 {
 			continue
@@ -70,17 +87,15 @@ func snapshot(dst []byte, p unsafe.Pointer) (seq uint64, err error) {
 
 // Publish copies src, which has its size, to the element i but for its first word,
 // the sequence: it is made odd before and even after, whatever src has there. Of several writers
-// one waits for the other; [ErrUnstable] where that did not end. It is for generated code.
+// one waits for the other; [ErrUnstable] where that took a second. It is for generated code.
 func Publish[T Fixed[T], A Access](w Window[T, A], i int, src []byte) error {
 	return publish(At(w, i, uintptr(len(src))), src)
 }
 
 func publish(p unsafe.Pointer, src []byte) error {
 	word := Atomic64{(*uint64)(p)}
-	for try := range snapshotTries {
-		if try > 16 {
-			runtime.Gosched()
-		}
+	var since time.Time
+	for try := 0; again(try, &since); try++ {
 		seq := word.Load()
 		if seq&1 == 0 && word.CompareAndSwap(seq, seq+1) {
 			StoreWords(unsafe.Add(p, 8), src[8:])

@@ -106,25 +106,38 @@ func (h *Handle) Check(gen uint32) error {
 // nothing, while windows are open or operations in flight, and if gen is not the
 // current generation.
 func (h *Handle) Advance(gen uint32, how End) (next uint32, err error) {
-	at := where.Here()
+	next, busy, reg := h.advance(gen, end{gen, how, where.Here()})
+	switch {
+	case busy != 0:
+		return 0, h.busy(busy, reg)
+	case next == gen:
+		return 0, h.stale(gen)
+	}
+	return next, nil
+}
+
+// advance does what Advance does. Where that fails next is gen, and busy the counts if
+// they are why; reg is who can tell more of them.
+func (h *Handle) advance(gen uint32, e end) (next uint32, busy uint64, reg any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	slot := &h.ends[gen%uint32(len(h.ends))]
 	for {
 		w := h.word.Load()
 		if uint32(w>>genShift) != gen {
-			return 0, h.staleLocked(gen)
+			return gen, 0, nil
 		}
 		if w<<genBits != 0 {
-			return 0, h.busyLocked(w)
+			return gen, w, h.Reg
 		}
 		next = (gen + 1) & genMask
 		// The end is written first: who sees the new generation asks why.
-		old := h.ends[gen%uint32(len(h.ends))]
-		h.ends[gen%uint32(len(h.ends))] = end{gen, how, at}
+		old := *slot
+		*slot = e
 		if h.word.CompareAndSwap(w, uint64(next)<<genShift) {
-			return next, nil
+			return next, 0, nil
 		}
-		h.ends[gen%uint32(len(h.ends))] = old
+		*slot = old
 	}
 }
 
@@ -240,14 +253,10 @@ func (h *Handle) Range(i, n int) error {
 	return h.errorOf(ErrRange, "", fmt.Sprintf("%d elements from %d on, and it has %d", n, i, h.block.count))
 }
 
+// stale says how a generation ended.
 func (h *Handle) stale(gen uint32) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.staleLocked(gen)
-}
-
-// staleLocked says how a generation ended.
-func (h *Handle) staleLocked(gen uint32) error {
 	e := h.ends[gen%uint32(len(h.ends))]
 	if e.gen != gen || e.how == 0 {
 		return h.errorOf(ErrMoved, "", "more than once")
@@ -258,23 +267,28 @@ func (h *Handle) staleLocked(gen uint32) error {
 	return h.errorOf(ErrMoved, e.at.String(), "")
 }
 
-// busyLocked says what keeps a generation from ending.
-func (h *Handle) busyLocked(w uint64) error {
+// busy says what kept a generation from ending.
+func (h *Handle) busy(w uint64, reg any) error {
 	if n := w >> flightBits & borrowMask; n > 0 {
-		at := ""
-		for _, b := range h.slots {
-			if b.state.Load()&1 == 1 {
-				at = b.opened.String()
-				break
-			}
-		}
-		return h.errorOf(ErrBorrowed, at, several(n))
+		return h.errorOf(ErrBorrowed, h.window(), several(n))
 	}
 	at := ""
-	if p, ok := h.Reg.(interface{ InFlight(*Handle) string }); ok {
+	if p, ok := reg.(interface{ InFlight(*Handle) string }); ok {
 		at = p.InFlight(h)
 	}
 	return h.errorOf(ErrInFlight, at, several(w&flightMask))
+}
+
+// window is where some open window was opened.
+func (h *Handle) window() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, b := range h.slots {
+		if b.state.Load()&1 == 1 {
+			return b.opened.String()
+		}
+	}
+	return ""
 }
 
 // several is a count that is worth telling.
