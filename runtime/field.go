@@ -2,7 +2,6 @@ package barewire
 
 import (
 	"fmt"
-	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
@@ -66,12 +65,12 @@ func FieldIn[F any, T Fixed[T], A Access](s Span[T, A], i int, off, size uintptr
 }
 
 // LocalFieldParts is for the runtime's device packages; see [SpanParts].
-func LocalFieldParts[F any](_ seal.Friend, f LocalField[F]) (h *region.Handle, gen uint32, base unsafe.Pointer, off, bytes int, err error) {
+func LocalFieldParts[F any](_ seal.Friend, f LocalField[F]) (h *region.Handle, gen uint32, off, bytes int, err error) {
 	if f.h == nil {
-		return nil, 0, nil, 0, 0, ErrNoRegion
+		return nil, 0, 0, 0, ErrNoRegion
 	}
 	if f.bad {
-		return nil, 0, nil, 0, 0, fmt.Errorf("field of an element: %w", f.h.Range(f.i, 1))
+		return nil, 0, 0, 0, fmt.Errorf("field of an element: %w", f.h.Range(f.i, 1))
 	}
-	return f.h, f.gen, f.h.Base(), f.off, f.size, nil
+	return f.h, f.gen, f.off, f.size, nil
 }

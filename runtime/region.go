@@ -1,8 +1,6 @@
 package barewire
 
 import (
-	"unsafe"
-
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
@@ -95,18 +93,18 @@ func (r *Region[T, R, A]) check(op string) error {
 	return region.Doing(op, r.h.Check(r.gen))
 }
 
-// SpanParts is for the runtime's device packages: the handle and generation, where
-// the region begins, and the range in bytes. Who uses them holds the handle with
-// that generation first. The error is [ErrNoRegion] or names the region and what was asked.
-func SpanParts[T Fixed[T], A Access](_ seal.Friend, s Span[T, A]) (h *region.Handle, gen uint32, base unsafe.Pointer, off, bytes int, err error) {
+// SpanParts is for the runtime's device packages: the handle and generation, and
+// the range in bytes. Who uses it holds the handle with that generation first, and
+// then asks it where the memory is. The error is [ErrNoRegion] or names the region and what was asked.
+func SpanParts[T Fixed[T], A Access](_ seal.Friend, s Span[T, A]) (h *region.Handle, gen uint32, off, bytes int, err error) {
 	if s.h == nil {
-		return nil, 0, nil, 0, 0, ErrNoRegion
+		return nil, 0, 0, 0, ErrNoRegion
 	}
 	if s.bad {
-		return nil, 0, nil, 0, 0, s.h.Range(s.at, s.n)
+		return nil, 0, 0, 0, s.h.Range(s.at, s.n)
 	}
 	size := int(s.h.Type().Size)
-	return s.h, s.gen, s.h.Base(), s.at * size, s.n * size, nil
+	return s.h, s.gen, s.at * size, s.n * size, nil
 }
 
 // Len is the number of elements of the span.

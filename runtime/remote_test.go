@@ -56,7 +56,7 @@ func TestRemoteFrom(t *testing.T) {
 		t.Fatal(rem.Len(), err)
 	}
 	// It grants what was asked for, and no more.
-	if ref, err := barewire.RemoteParts(seal.Friend{}, rem); err != nil || ref.Rights != barewire.ReadRight || ref.Addr != 4096 || ref.Key != 77 {
+	if ref, err := barewire.RemoteParts(seal.Key(), rem); err != nil || ref.Rights != barewire.ReadRight || ref.Addr != 4096 || ref.Key != 77 {
 		t.Errorf("%+v, %v", ref, err)
 	}
 	for name, c := range map[string]struct {
@@ -93,7 +93,7 @@ func TestRemoteSlice(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := rem.Slice(2, 6).Slice(1, 3)
-	if ref, err := barewire.RemoteParts(seal.Friend{}, part); err != nil || ref.Addr != 4096+3*64 || ref.Count != 3 || part.Len() != 3 {
+	if ref, err := barewire.RemoteParts(seal.Key(), part); err != nil || ref.Addr != 4096+3*64 || ref.Count != 3 || part.Len() != 3 {
 		t.Errorf("%+v, %v", ref, err)
 	}
 	if none := rem.Slice(10, 0); none.Len() != 0 {
@@ -108,7 +108,7 @@ func TestRemoteSlice(t *testing.T) {
 		wantError(t, err, barewire.ErrRange, "and it has 10")
 		_, err = barewire.Narrow(bad, sample.TickRemoteRead())
 		wantError(t, err, barewire.ErrRange)
-		_, err = barewire.RemoteParts(seal.Friend{}, bad)
+		_, err = barewire.RemoteParts(seal.Key(), bad)
 		wantError(t, err, barewire.ErrRange)
 	}
 }
@@ -123,7 +123,7 @@ func TestNarrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ref, err := barewire.RemoteParts(seal.Friend{}, ro); err != nil || ref.Rights != barewire.ReadRight || ref.Count != 10 {
+	if ref, err := barewire.RemoteParts(seal.Key(), ro); err != nil || ref.Rights != barewire.ReadRight || ref.Count != 10 {
 		t.Errorf("%+v, %v", ref, err)
 	}
 	_, err = barewire.Narrow(ro, sample.TickRemoteWrite())
@@ -165,12 +165,12 @@ func TestFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := sample.TickPriceOf(rem.Slice(1, 5), 2)
-	if ref, err := barewire.FieldParts(seal.Friend{}, f); err != nil || ref.Addr != 4096+3*64+8 || ref.Size != 8 || ref.Count != 1 || ref.Key != 77 {
+	if ref, err := barewire.FieldParts(seal.Key(), f); err != nil || ref.Addr != 4096+3*64+8 || ref.Size != 8 || ref.Count != 1 || ref.Key != 77 {
 		t.Errorf("%+v, %v", ref, err)
 	}
-	_, err = barewire.FieldParts(seal.Friend{}, sample.TickPriceOf(rem, 10))
+	_, err = barewire.FieldParts(seal.Key(), sample.TickPriceOf(rem, 10))
 	wantError(t, err, barewire.ErrRange, "1 elements from 10 on, and it has 10")
-	_, err = barewire.FieldParts(seal.Friend{}, barewire.Field[uint64, barewire.RemoteRead]{})
+	_, err = barewire.FieldParts(seal.Key(), barewire.Field[uint64, barewire.RemoteRead]{})
 	wantError(t, err, barewire.ErrNoRemote)
 
 	mr, err := move[barewire.Local](newTicks(t, 8))
@@ -179,17 +179,17 @@ func TestFields(t *testing.T) {
 	}
 	h, gen := handle(t, mr)
 	lf := sample.TickHitsIn(mr.Span(2, 4), 1)
-	gotH, gotGen, base, off, n, err := barewire.LocalFieldParts(seal.Friend{}, lf)
-	if err != nil || gotH != h || gotGen != gen || base != h.Base() || off != 3*64+32 || n != 4 {
+	gotH, gotGen, off, n, err := barewire.LocalFieldParts(seal.Key(), lf)
+	if err != nil || gotH != h || gotGen != gen || off != 3*64+32 || n != 4 {
 		t.Errorf("%d bytes at %d, %v", n, off, err)
 	}
 	for _, i := range []int{-1, 4, math.MaxInt} {
-		_, _, _, _, _, err := barewire.LocalFieldParts(seal.Friend{}, sample.TickHitsIn(mr.Span(2, 4), i))
+		_, _, _, _, err := barewire.LocalFieldParts(seal.Key(), sample.TickHitsIn(mr.Span(2, 4), i))
 		wantError(t, err, barewire.ErrRange, "region of sample.Tick")
 	}
-	_, _, _, _, _, err = barewire.LocalFieldParts(seal.Friend{}, sample.TickHitsIn(mr.Span(2, 7), 0))
+	_, _, _, _, err = barewire.LocalFieldParts(seal.Key(), sample.TickHitsIn(mr.Span(2, 7), 0))
 	wantError(t, err, barewire.ErrRange)
-	_, _, _, _, _, err = barewire.LocalFieldParts(seal.Friend{}, barewire.LocalField[uint32]{})
+	_, _, _, _, err = barewire.LocalFieldParts(seal.Key(), barewire.LocalField[uint32]{})
 	wantError(t, err, barewire.ErrNoRegion)
 	if err := mr.Close(); err != nil {
 		t.Error(err)
@@ -199,18 +199,17 @@ func TestFields(t *testing.T) {
 // TestSpans are checked when they are made, and tell when they are used.
 func TestSpans(t *testing.T) {
 	r := newTicks(t, 8)
-	h, _ := handle(t, r)
 	s := r.Span(2, 6)
-	_, _, base, off, n, err := barewire.SpanParts(seal.Friend{}, s)
-	if err != nil || base != h.Base() || off != 128 || n != 384 || s.Len() != 6 {
+	_, _, off, n, err := barewire.SpanParts(seal.Key(), s)
+	if err != nil || off != 128 || n != 384 || s.Len() != 6 {
 		t.Errorf("%d bytes at %d, %v", n, off, err)
 	}
 	for _, c := range [][2]int{{-1, 1}, {0, -1}, {9, 0}, {5, 4}, {math.MaxInt, 1}, {1, math.MaxInt}} {
-		_, _, _, _, _, err := barewire.SpanParts(seal.Friend{}, r.Span(c[0], c[1]))
+		_, _, _, _, err := barewire.SpanParts(seal.Key(), r.Span(c[0], c[1]))
 		wantError(t, err, barewire.ErrRange, "region of sample.Tick made at runtime/region_test.go:", "and it has 8")
 	}
 	var none *sample.TickCPU[barewire.Local]
-	_, _, _, _, _, err = barewire.SpanParts(seal.Friend{}, none.Span(0, 1))
+	_, _, _, _, err = barewire.SpanParts(seal.Key(), none.Span(0, 1))
 	wantError(t, err, barewire.ErrNoRegion)
 }
 
@@ -227,11 +226,11 @@ func FuzzRef(f *testing.F) {
 			}
 			return
 		}
-		whole, err := barewire.RemoteParts(seal.Friend{}, rem)
+		whole, err := barewire.RemoteParts(seal.Key(), rem)
 		if err != nil || rem.Len() < 0 || whole.Rights != barewire.ReadRight {
 			t.Fatalf("%+v, %v", whole, err)
 		}
-		part, err := barewire.RemoteParts(seal.Friend{}, rem.Slice(i, n))
+		part, err := barewire.RemoteParts(seal.Key(), rem.Slice(i, n))
 		if err != nil {
 			return
 		}

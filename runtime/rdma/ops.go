@@ -160,20 +160,20 @@ func sides[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess](
 
 // local puts the local side into a request.
 func local[T barewire.Fixed[T], A barewire.Registered](r *request, s barewire.Span[T, A]) error {
-	h, gen, base, off, n, err := barewire.SpanParts(friend, s)
+	h, gen, off, n, err := barewire.SpanParts(friend, s)
 	if err != nil {
 		return err
 	}
-	return r.local(h, gen, base, off, n)
+	return r.local(h, gen, off, n)
 }
 
 // fields puts the sides of an operation on a field into a request.
 func fields[F any, A barewire.RemoteAccess](r *request, in barewire.LocalField[F], f barewire.Field[F, A]) error {
-	h, gen, base, off, n, err := barewire.LocalFieldParts(friend, in)
+	h, gen, off, n, err := barewire.LocalFieldParts(friend, in)
 	if err != nil {
 		return err
 	}
-	if err := r.local(h, gen, base, off, n); err != nil {
+	if err := r.local(h, gen, off, n); err != nil {
 		return err
 	}
 	ref, err := barewire.FieldParts(friend, f)
@@ -200,7 +200,7 @@ func gather[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess]
 		if err := local(&one, s); err != nil {
 			return nil, err
 		}
-		more = append(more, piece{h: one.h, gen: one.gen, ptr: one.ptr, bytes: one.bytes})
+		more = append(more, piece{h: one.h, gen: one.gen, off: one.off, bytes: one.bytes})
 		r.bytes += one.bytes
 	}
 	ref, err := barewire.RemoteParts(friend, dst)

@@ -28,7 +28,8 @@ type request struct {
 	bytes   int
 	first   int            // of them, in h: the rest is in pieces
 	h       *region.Handle // nil where no local memory takes part
-	ptr     unsafe.Pointer
+	off     int            // into it, in bytes
+	ptr     unsafe.Pointer // of a slot
 	addr    uint64
 	compare uint64
 	operand uint64
@@ -39,7 +40,7 @@ type request struct {
 type piece struct {
 	h     *region.Handle
 	gen   uint32
-	ptr   unsafe.Pointer
+	off   int
 	bytes int
 	reg   *registration
 }
@@ -183,9 +184,9 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	switch {
 	case reg != nil:
 		wr.Segs = 1
-		wr.Local[0] = Segment{Ptr: r.ptr, Len: r.first, Key: LKey(reg.lkey.Load())}
+		wr.Local[0] = Segment{Ptr: unsafe.Add(r.h.Base(), r.off), Len: r.first, Key: LKey(reg.lkey.Load())}
 		for i, g := range more {
-			wr.Local[i+1] = Segment{Ptr: g.ptr, Len: g.bytes, Key: LKey(g.reg.lkey.Load())}
+			wr.Local[i+1] = Segment{Ptr: unsafe.Add(g.h.Base(), g.off), Len: g.bytes, Key: LKey(g.reg.lkey.Load())}
 			c.extras[seq&c.mask][i] = g.h
 		}
 		wr.Segs += uint8(len(more))

@@ -2,19 +2,17 @@ package rdma
 
 import (
 	"fmt"
-	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 )
 
 // local puts a range of a region into a request.
-func (r *request) local(h *region.Handle, gen uint32, base unsafe.Pointer, off, n int) error {
-	r.h, r.gen, r.bytes, r.first = h, gen, n, n
+func (r *request) local(h *region.Handle, gen uint32, off, n int) error {
+	r.h, r.gen, r.off, r.bytes, r.first = h, gen, off, n, n
 	if n <= 0 {
 		return ErrEmpty
 	}
-	r.ptr = unsafe.Add(base, off)
 	return nil
 }
 
