@@ -10,7 +10,7 @@ import (
 )
 
 // friend is the key to the functions of package barewire that are for its device packages.
-var friend seal.Friend
+var friend = seal.Key()
 
 // Domain is a protection domain: what is registered in it may be used by its
 // connections, and by their peers as far as it was granted. It may be used from
