@@ -86,4 +86,8 @@ codes: ## Write docs/codes.md from the registry of diagnostic codes
 
 .PHONY: bench
 bench: ## Measure beside other implementations (its own module)
-	cd bench && $(GO) run ./cmd/bench
+	cd bench && $(GO) run ./cmd/bench && $(GO) run ./cmd/benchrdma
+
+.PHONY: bench-rdma
+bench-rdma: ## Measure regions and verbs beside what is bare, sockets and gRPC
+	cd bench && $(GO) run ./cmd/benchrdma

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/bench/internal/cputime"
+	"github.com/fidelityframework/barewire-gen/bench/internal/verbs"
+)
+
+// result is a row with the figure of each pass: ns for one unit.
+type result struct {
+	verbs.Row
+	passes []float64
+	allocs float64 // for one operation, in the last pass
+}
+
+// window is how long a window lasts, about: shorter than the time slice that the
+// system gives, so that most are not interrupted.
+const window = 400 * time.Microsecond
+
+// pass opens the row, runs it for some time and takes the median of its windows.
+func (r *result) pass(d time.Duration) error {
+	l, err := r.Open()
+	if err != nil {
+		return err
+	}
+	err = r.measure(l, d)
+	if cerr := l.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (r *result) measure(l *verbs.Loop, d time.Duration) error {
+	now := cputime.Self
+	if r.Wall {
+		start := time.Now()
+		now = func() time.Duration { return time.Since(start) }
+	}
+	n, err := calibrate(l, d/4)
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	windows := make([]float64, 0, 4096)
+	for end := time.Now().Add(d); len(windows) < 3 || time.Now().Before(end) && len(windows) < cap(windows); {
+		start := now()
+		if err := l.Run(n); err != nil {
+			return err
+		}
+		windows = append(windows, float64(now()-start)/float64(n*max(r.Per, 1)))
+	}
+	runtime.ReadMemStats(&after)
+	r.allocs = float64(after.Mallocs-before.Mallocs) / float64(n*len(windows))
+	r.passes = append(r.passes, median(windows))
+	return nil
+}
+
+// calibrate warms a row up and finds how many operations take a window.
+func calibrate(l *verbs.Loop, d time.Duration) (n int, err error) {
+	n = 1
+	least := time.Duration(1 << 62)
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		start := time.Now()
+		if err := l.Run(n); err != nil {
+			return 0, err
+		}
+		took := time.Since(start)
+		if took < window/2 {
+			n *= 2
+			continue
+		}
+		if each := took / time.Duration(n); each < least {
+			least = each
+			n = max(int(window/max(each, 1)), 1)
+		}
+	}
+	return n, nil
+}
+
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	v = slices.Sorted(slices.Values(v))
+	if n := len(v); n%2 == 0 {
+		return (v[n/2-1] + v[n/2]) / 2
+	}
+	return v[len(v)/2]
+}
+
+func (r *result) best() float64 { return slices.Min(r.passes) }
