@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"time"
 
 	// The transports: each is a provider that importing its package registers.
@@ -29,11 +30,11 @@ import (
 )
 
 func main() {
-	transport := flag.String("transport", "", "`name`: shm is two processes, soft is one (default: that of TRANSPORT, else shm)")
+	transport := flag.String("transport", "", "`name`: shm is two processes, soft is one (default: that of TRANSPORT, else "+usual()+")")
 	addr := flag.String("peer", "", "be the peer of the owner at this `address`")
 	since := flag.Int64("since", 0, "with -peer: when the owner began, in `nanoseconds` since 1970")
 	flag.Parse()
-	*transport = cmp.Or(*transport, os.Getenv("TRANSPORT"), "shm")
+	*transport = cmp.Or(*transport, os.Getenv("TRANSPORT"), usual())
 	if *transport != "shm" && *transport != "soft" || flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "kvcache: transport %q: want shm or soft, and no arguments\n", *transport)
 		flag.Usage()
@@ -56,6 +57,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "kvcache:", err)
 		os.Exit(1)
 	}
+}
+
+// usual is the transport where none is asked for.
+func usual() string {
+	if runtime.GOOS == "linux" {
+		return "shm"
+	}
+	return "soft" // shm is for Linux
 }
 
 // demo runs both sides, and fails if either does.

@@ -20,18 +20,18 @@ import (
 var story = map[string][]string{
 	"owner": {
 		`has 3 models to read, 256 blocks of 4096 B`,
-		`counted \d+ times in a counter of block 3, the peer \d+ times`,
+		`counted \d+ times in block 3, the peer \d+ times`,
 		`was notified, and finds in block 7: layer 5, from token 7000, keys\[0\] = 0.5`,
-		`was not asked: \d+ MiB were written and read in its memory; all that came here was 1 notification`,
+		`was not asked: \d+ MiB were written and read here, and all it got was 1 notification`,
 		`has lost that peer, and its blocks are as they were. All was as claimed.`,
 	},
 	"peer": {
 		`read the models: owl \(16 layers\), heron \(32 layers\), albatross \(64 layers\)`,
 		`the peer refuses: a right that was not granted: .*?asked for was remote_read\|remote_write`,
-		`got a lease in a message: a reference to 1 block, to read and write; wrote it`,
-		`wrote 64 B with notification and got as much back, \d+ times: half of them within \S+s, 99 % within \S+s`,
-		`moved 1 MiB at a time: wrote at [0-9.]+ GB/s, read at [0-9.]+ GB/s`,
-		`forged a reference that may write, and wrote; Flush says: .*?the peer did not grant that right`,
+		`got a lease, a message with a reference to 1 block to read and write; wrote it`,
+		`64 B there and back with notification, \d+ times: p50 \S+s, p99 \S+s`,
+		`wrote 1 MiB at a time at [0-9.]+ GB/s, read at [0-9.]+ GB/s`,
+		`forged a reference that may write, and wrote. Flush says: .*?the peer did not grant that right`,
 	},
 }
 

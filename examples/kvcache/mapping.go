@@ -19,7 +19,7 @@ func (c *client) lookAtMapping() error {
 	}
 	for inode, perm := range here {
 		if of := there[inode]; of != "" {
-			c.say("has them mapped %s, the owner %s: one memory, memfd %s, and the kernel stops who writes here", perm, of, inode)
+			c.say("has them mapped %s, the owner %s: one memory, memfd %s; a store here faults", perm, of, inode)
 			return claim(perm == "r--s" && of == "rw-s", "memory to be read is mapped read-only: %s, %s", perm, of)
 		}
 	}

@@ -49,7 +49,7 @@ func (c *client) measureLatency(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.say("wrote %d B with notification and got as much back, %d times: half of them within %v, 99 %% within %v",
+	c.say("%d B there and back with notification, %d times: p50 %v, p99 %v",
 		MailBinarySize, len(took), round(took[len(took)/2]), round(took[len(took)*99/100]))
 	return nil
 }
@@ -97,7 +97,7 @@ func (c *client) measureThroughput(ctx context.Context) error {
 		return err
 	}
 	here := copying()
-	c.say("moved 1 MiB at a time: wrote at %.1f GB/s, read at %.1f GB/s; copy() within one process does %.1f GB/s", speed(writes), speed(reads), speed(here))
+	c.say("wrote 1 MiB at a time at %.1f GB/s, read at %.1f GB/s; copy() in one process does %.1f GB/s", speed(writes), speed(reads), speed(here))
 	return c.filled(1)
 }
 

@@ -169,7 +169,7 @@ func (o *owner) count(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				o.say("counted %d times in a counter of block %d, the peer %d times, in %d turns: it says %d",
+				o.say("counted %d times in block %d, the peer %d times, in %d turns: the counter says %d",
 					n, countedAt, peers.Number, peers.Count, uses.Load())
 				if err := claim(uses.Load() == n+peers.Number, "no count is lost: %d and %d is %d", n, peers.Number, uses.Load()); err != nil {
 					return err
@@ -226,7 +226,7 @@ func (o *owner) look(ctx context.Context, n rdma.Notification) error {
 func (o *owner) undisturbed(x Mail) error {
 	now := o.conn.Stats()
 	notified, messages := now.Notifications-o.before.Notifications, now.Messages-o.before.Messages
-	o.say("was not asked: %d MiB were written and read in its memory; all that came here was %d notification", x.Number>>20, notified)
+	o.say("was not asked: %d MiB were written and read here, and all it got was %d notification", x.Number>>20, notified)
 	return claim(notified == 1 && messages == 0, "one-sided operations do not disturb: %d notifications, %d messages", notified, messages)
 }
 

@@ -125,7 +125,7 @@ func (c *client) count(ctx context.Context) (err error) {
 // askForMore asks for a right that the owner has not given.
 func (c *client) askForMore(ctx context.Context) error {
 	_, err := rdma.Import(ctx, c.conn, "blocks", BlockRemoteReadWrite())
-	c.say("asked to write the blocks as well: %v", err)
+	c.say("asked to write blocks, too: %v", err)
 	return claim(errors.Is(err, rdma.ErrRefused) && errors.Is(err, rdma.ErrRights), "Import refuses a right that was not given: %v", err)
 }
 
@@ -167,7 +167,7 @@ func (c *client) writeByLease(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.say("got a lease in a message: a reference to %d block, to read and write; wrote it", blocks.Len())
+	c.say("got a lease, a message with a reference to %d block to read and write; wrote it", blocks.Len())
 	if err := op.Wait(ctx); err != nil {
 		return err
 	}
@@ -205,6 +205,6 @@ func (c *client) forge(ctx context.Context) error {
 		return err
 	}
 	err = c.conn.Flush(ctx)
-	c.say("forged a reference that may write, and wrote; Flush says: %v", err)
+	c.say("forged a reference that may write, and wrote. Flush says: %v", err)
 	return claim(errors.Is(err, rdma.ErrRights), "Flush tells that a write was refused: %v", err)
 }
