@@ -193,7 +193,7 @@ func (q *queue) Close() error {
 	q.pollMu.Unlock()
 	close(q.end)
 	_ = q.sock.post(message{kind: kindBye})
-	if q.outside(20 * time.Millisecond) {
+	if q.outside(q.dom.a.letGo) {
 		q.finish()
 		return nil
 	}

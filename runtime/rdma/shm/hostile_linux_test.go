@@ -1,0 +1,352 @@
+package shm
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+// memfd makes a file to pass.
+func memfd(t testing.TB, size int64, seals int) int {
+	t.Helper()
+	fd, err := unix.MemfdCreate("test", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	fatal(t, err)
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	fatal(t, unix.Ftruncate(fd, size))
+	if seals != 0 {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+		fatal(t, err)
+	}
+	return fd
+}
+
+// rogue is the socket of a peer that does what it likes.
+func rogue(t testing.TB, addr string) *socket {
+	t.Helper()
+	c, err := net.Dial(network, addr)
+	fatal(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	s, err := newSocket(c.(*net.UnixConn))
+	fatal(t, err)
+	return s
+}
+
+// TestBadHellos sends hellos that must be refused, with descriptors that must be closed.
+func TestBadHellos(t *testing.T) {
+	good := newAdapter(nil).layout
+	size := int64(good.size())
+	grown := good
+	grown.arena *= 2
+	for _, test := range []struct {
+		name   string
+		l      layout
+		size   int64
+		seals  int
+		passes int
+	}{
+		{"no descriptor", good, size, sealed, 0},
+		{"two descriptors", good, size, sealed, 2},
+		{"many descriptors", good, size, sealed, 100},
+		{"not sealed", good, size, 0, 1},
+		{"too short", good, size - 1, sealed, 1},
+		{"larger than the file", grown, size, sealed, 1},
+		{"no entries", layout{0, good.arena, good.slots, good.longest}, size, sealed, 1},
+		{"entries no power of two", layout{3, good.arena, good.slots, good.longest}, size, sealed, 1},
+		{"huge", layout{1 << 31, 1 << 31, 1 << 31, 1 << 31}, size, sealed, 1},
+		{"messages longer than the arena", layout{good.entries, good.arena, good.slots, good.arena}, size, sealed, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := newSide(t, nil, 4096, all)
+			ln, err := a.dom.Listen(within(t, time.Second), address())
+			fatal(t, err)
+			defer ln.Close()
+			s, fd := rogue(t, ln.Addr()), memfd(t, test.size, test.seals)
+			before := count(t)
+			fds := make([]int, test.passes)
+			for i := range fds {
+				fds[i] = fd
+			}
+			var oob []byte
+			if len(fds) > 0 {
+				oob = unix.UnixRights(fds...)
+			}
+			hello := message{kind: kindHello, layout: test.l, body: []byte("x")}
+			_, _, err = s.conn.WriteMsgUnix(hello.append(nil), oob, nil)
+			fatal(t, err)
+			fatal(t, s.conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+			if m, _, err := s.receive(); err == nil && m.kind != kindRefuse {
+				t.Errorf("answered with kind %d", m.kind)
+			} else if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("not refused")
+			}
+			_ = s.conn.Close()
+			before.noMore(t)
+		})
+	}
+}
+
+// rogueQueue connects a queue to a peer whose socket and outbox the test has.
+func rogueQueue(t testing.TB) (a *side, s *socket, own, peer *outbox) {
+	t.Helper()
+	a = newSide(t, nil, 1<<16, all)
+	ln, err := a.dom.Listen(within(t, time.Second), address())
+	fatal(t, err)
+	defer ln.Close()
+	s = rogue(t, ln.Addr())
+	d := newDomain(newAdapter(nil))
+	own, err = d.greet(s, nil)
+	fatal(t, err)
+	t.Cleanup(own.close)
+	q, err := ln.Accept(within(t, time.Second), func([]byte) ([]byte, error) { return nil, nil })
+	fatal(t, err)
+	a.q = q.(*queue)
+	g, err := d.hear(s.conn, time.Now().Add(time.Second))
+	fatal(t, err)
+	t.Cleanup(g.peer.close)
+	return a, g.sock, own, g.peer
+}
+
+// TestBadGrants answers questions with memory that must not be mapped, or not be believed.
+func TestBadGrants(t *testing.T) {
+	const length = 1 << 16
+	good := message{kind: kindGrant, slot: 3, nonce: 7, rights: uint16(all), addr: 1 << 20, length: length}
+	for _, test := range []struct {
+		name   string
+		change func(m *message)
+		fd     func(t testing.TB) int
+	}{
+		{"not sealed", nil, func(t testing.TB) int { return memfd(t, length, 0) }},
+		{"shorter than it says", func(m *message) { m.length++ }, nil},
+		{"begins behind its end", func(m *message) { m.offset = length }, nil},
+		{"an end that wraps", func(m *message) { m.offset = 1<<64 - 64 }, nil},
+		{"a length that wraps", func(m *message) { m.length = 1<<64 - 64 }, nil},
+		{"an address that wraps", func(m *message) { m.addr = 1<<64 - 64 }, nil},
+		{"no bytes", func(m *message) { m.length = 0 }, nil},
+		{"not aligned", func(m *message) { m.offset, m.length = 4, 64 }, nil},
+		{"no rights", func(m *message) { m.rights = 0 }, nil},
+		{"unknown rights", func(m *message) { m.rights = 0xff }, nil},
+		{"no such slot", func(m *message) { m.slot = 1 << 30 }, nil},
+		{"a word that means revoked", func(m *message) { m.nonce = wordRevoked }, nil},
+		{"write by a descriptor for reading", nil, func(t testing.TB) int {
+			ro, err := readOnly(memfd(t, length, sealed))
+			fatal(t, err)
+			t.Cleanup(func() { _ = unix.Close(ro) })
+			return ro
+		}},
+		{"a file on disk", nil, func(t testing.TB) int {
+			f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+			fatal(t, err)
+			t.Cleanup(func() { _ = f.Close() })
+			fatal(t, f.Truncate(length))
+			return int(f.Fd())
+		}},
+		{"a pipe", nil, func(t testing.TB) int {
+			r, w, err := os.Pipe()
+			fatal(t, err)
+			t.Cleanup(func() { _ = r.Close(); _ = w.Close() })
+			return int(r.Fd())
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a, s, own, _ := rogueQueue(t)
+			own.slot(3).Store(7)
+			asked := make(chan error, 1)
+			go func() { asked <- a.q.Prepare(within(t, 5*time.Second), 0x1234, 1) }()
+			m, _, err := s.receive()
+			fatal(t, err)
+			if m.kind != kindAsk || m.key != 0x1234 || m.epoch != 1 {
+				t.Fatalf("asked %+v", m)
+			}
+			answer, fd := good, -1
+			answer.id = m.id
+			if test.change != nil {
+				test.change(&answer)
+			}
+			if test.fd != nil {
+				fd = test.fd(t)
+			} else {
+				fd = memfd(t, length, sealed)
+			}
+			fatal(t, s.send(answer, fd, time.Second))
+			if err := <-asked; err == nil || errors.Is(err, rdma.ErrTimeout) {
+				t.Errorf("Prepare: %v", err)
+			}
+		})
+	}
+}
+
+// TestBadMessages breaks the protocol in ways that end the connection.
+func TestBadMessages(t *testing.T) {
+	for name, b := range map[string][]byte{
+		"empty kind":      {0},
+		"unknown kind":    {99},
+		"a second hello":  (&message{kind: kindHello, layout: newAdapter(nil).layout}).append(nil),
+		"a refusal":       (&message{kind: kindRefuse}).append(nil),
+		"not asked":       (&message{kind: kindDeny, id: 5}).append(nil),
+		"a grant without": (&message{kind: kindGrant, id: 5}).append(nil),
+		"cut":             (&message{kind: kindAsk}).append(nil)[:5],
+		"too long":        make([]byte, maxMessage+1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, s, _, _ := rogueQueue(t)
+			fatal(t, a.q.PostReceive([]rdma.ReceiveRequest{{ID: 1}}))
+			_, err := s.conn.Write(b)
+			fatal(t, err)
+			a.fails(t, 1, rdma.StatusFlushed)
+			a.post(t, rdma.WorkRequest{ID: 2, Verb: rdma.VerbFlush})
+			a.fails(t, 2, rdma.StatusFlushed)
+		})
+	}
+}
+
+// TestBadEntries puts what must not be believed into the ring.
+func TestBadEntries(t *testing.T) {
+	for name, e := range map[string][entryWords]uint64{
+		"unknown kind":        {entryKind: 9},
+		"longer than allowed": {entryKind: entrySend | 1<<40<<kindBits},
+		"longer than taken":   {entryKind: entrySend | 4097<<kindBits},
+		"across the end":      {entryKind: entrySend | 4096<<kindBits, entryAt: uint64(newAdapter(nil).layout.arena) - 4095},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _, own, _ := rogueQueue(t)
+			fatal(t, a.q.PostReceive([]rdma.ReceiveRequest{{ID: 1, Buf: a.seg(0, 8192)}}))
+			at := own.entry(0)
+			copy(at[1:], e[1:])
+			atomic.StoreUint64(&at[entryNumber], 1)
+			a.fails(t, 1, rdma.StatusProvider)
+		})
+	}
+}
+
+// TestBadCounters lets the peer count wrongly: the sender must not believe it.
+func TestBadCounters(t *testing.T) {
+	for name, lie := range map[string]func(own *outbox){
+		"took more than was sent":  func(o *outbox) { o.word(atPosted).Store(10); o.word(atConsumed).Store(5) },
+		"took more than it posted": func(o *outbox) { o.word(atConsumed).Store(1) },
+		"took without end":         func(o *outbox) { o.word(atPosted).Store(1<<64 - 1); o.word(atConsumed).Store(1<<64 - 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, _, own, _ := rogueQueue(t)
+			lie(own)
+			wr := rdma.WorkRequest{ID: 1, Verb: rdma.VerbSend, Segs: 1}
+			wr.Local[0] = a.seg(0, 64)
+			a.post(t, wr)
+			a.fails(t, 1, rdma.StatusProvider)
+		})
+	}
+	// A peer that claims endless receives hurts itself only.
+	a, _, own, _ := rogueQueue(t)
+	own.word(atPosted).Store(1<<64 - 1)
+	for i := range own.entries {
+		own.posted(uint64(i)).Store(1 << 20)
+	}
+	sent := 0
+	for range 100 {
+		wr := rdma.WorkRequest{ID: uint64(sent), Verb: rdma.VerbSend, Segs: 1}
+		wr.Local[0] = a.seg(0, 4096)
+		if n, _ := a.q.Post([]rdma.WorkRequest{wr}); n == 0 {
+			break
+		}
+		sent++
+	}
+	var out [200]rdma.Completion
+	if done := a.q.Poll(out[:]); done == 0 || done > int(a.q.own.arena)/4096 {
+		t.Errorf("%d messages of 4 KiB went into an arena of %d", done, a.q.own.arena)
+	}
+}
+
+// TestKernelKeepsRights looks at what an importer gets: for a right to read, memory that the kernel
+// lets nobody store to, nor map for storing, nor open again for it.
+func TestKernelKeepsRights(t *testing.T) {
+	for _, test := range []struct {
+		rights region.Rights
+		writes bool
+	}{{region.Read, false}, {region.Write, true}, {region.Atomic, true}, {all, true}} {
+		a, s, _, _ := rogueQueue(t)
+		k, err := a.dom.Register(memory(t, 8192), test.rights, nil)
+		fatal(t, err)
+		fatal(t, s.send(message{kind: kindAsk, id: 1, key: uint32(k.R), epoch: k.Epoch}, -1, time.Second))
+		m, fd, err := s.receive()
+		fatal(t, err)
+		if m.kind != kindGrant || fd < 0 {
+			t.Fatalf("answered %+v: %s", m, m.body)
+		}
+		defer unix.Close(fd)
+		b, err := unix.Mmap(fd, 0, 8192, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err == nil {
+			_ = unix.Munmap(b)
+		}
+		if (err == nil) != test.writes {
+			t.Errorf("rights %v: mapping for writing: %v", test.rights, err)
+		}
+		var st unix.Stat_t
+		fatal(t, unix.Fstat(fd, &st))
+		if !test.writes && st.Mode&0o777 != 0 {
+			t.Errorf("rights %v: another user may open it: mode %o", test.rights, st.Mode&0o777)
+		}
+	}
+	// An outbox can be mapped for reading only.
+	_, _, _, peer := rogueQueue(t)
+	o, fd, err := newOutbox(peer.layout)
+	fatal(t, err)
+	defer o.close()
+	defer unix.Close(fd)
+	if b, err := unix.Mmap(fd, 0, o.size(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err == nil {
+		_ = unix.Munmap(b)
+		t.Error("an outbox that was passed can be mapped for writing")
+	}
+}
+
+// TestNoVirtualAddress looks for this process's addresses in what a peer is told.
+func TestNoVirtualAddress(t *testing.T) {
+	a := newSide(t, nil, 8192, all)
+	base := uint64(uintptr(a.mem.Base))
+	for range 100 {
+		k, err := a.dom.Register(a.mem, all, nil)
+		fatal(t, err)
+		if k.Addr>>16 == base>>16 {
+			t.Fatalf("the key's address %#x is the memory's %#x", k.Addr, base)
+		}
+		if uint32(k.R) == uint32(k.L) {
+			t.Fatalf("the keys are alike: %#x", k.R)
+		}
+	}
+}
+
+// TestListenAtPath listens at a file: the one of a dead process is replaced, that of a
+// living one is not, and nothing else is.
+func TestListenAtPath(t *testing.T) {
+	a := newSide(t, nil, 4096, all)
+	path := filepath.Join(t.TempDir(), "s")
+	ctx := within(t, 5*time.Second)
+	old, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
+	fatal(t, err)
+	if _, err := a.dom.Listen(ctx, path); !errors.Is(err, unix.EADDRINUSE) {
+		t.Errorf("listening where another does: %v", err)
+	}
+	old.SetUnlinkOnClose(false)
+	fatal(t, old.Close())
+	ln, err := a.dom.Listen(ctx, path)
+	fatal(t, err)
+	if ln.Addr() != path {
+		t.Errorf("it listens at %q", ln.Addr())
+	}
+	fatal(t, ln.Close())
+	fatal(t, os.WriteFile(path, []byte("precious"), 0o600))
+	if _, err := a.dom.Listen(ctx, path); err == nil {
+		t.Error("a file that is no socket was replaced")
+	}
+	if _, err := a.dom.Listen(ctx, ""); err == nil || !strings.Contains(err.Error(), "path") {
+		t.Errorf("listening nowhere: %v", err)
+	}
+}
