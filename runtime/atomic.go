@@ -113,7 +113,12 @@ type GlobalAtomics struct{ domain any }
 
 // MintGlobalAtomics is for the runtime's device packages. What registers memory in
 // the domain has it as Domain: region.Handle.Reg has a method Domain() any.
-func MintGlobalAtomics(_ seal.Friend, domain any) GlobalAtomics { return GlobalAtomics{domain} }
+func MintGlobalAtomics(f seal.Friend, domain any) GlobalAtomics {
+	if !f.OK() {
+		return GlobalAtomics{}
+	}
+	return GlobalAtomics{domain}
+}
 
 // Global64 is the u64 off bytes into the element i, which peers change atomically too.
 // The error is [ErrNotGlobal] where g is of another domain than the region. It is for generated code.

@@ -96,7 +96,7 @@ func TestGlobalAtomics(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, g := range map[string]barewire.GlobalAtomics{
-		"zero": {}, "another domain": barewire.MintGlobalAtomics(seal.Friend{}, other),
+		"zero": {}, "another domain": barewire.MintGlobalAtomics(seal.Key(), other),
 	} {
 		_, err := sample.TickHitsGlobal(w, 0, g)
 		if err == nil {
@@ -105,7 +105,7 @@ func TestGlobalAtomics(t *testing.T) {
 		}
 		wantError(t, err, barewire.ErrNotGlobal, "only load it locally")
 	}
-	g := barewire.MintGlobalAtomics(seal.Friend{}, mine)
+	g := barewire.MintGlobalAtomics(seal.Key(), mine)
 	a, err := sample.TickSeqGlobal(w, 0, g)
 	if err != nil {
 		t.Fatal(err)

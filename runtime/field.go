@@ -65,8 +65,8 @@ func FieldIn[F any, T Fixed[T], A Access](s Span[T, A], i int, off, size uintptr
 }
 
 // LocalFieldParts is for the runtime's device packages; see [SpanParts].
-func LocalFieldParts[F any](_ seal.Friend, f LocalField[F]) (h *region.Handle, gen uint32, off, bytes int, err error) {
-	if f.h == nil {
+func LocalFieldParts[F any](key seal.Friend, f LocalField[F]) (h *region.Handle, gen uint32, off, bytes int, err error) {
+	if f.h == nil || !key.OK() {
 		return nil, 0, 0, 0, ErrNoRegion
 	}
 	if f.bad {

@@ -22,8 +22,8 @@ type Region[T Fixed[T], R Residency, A Access] struct {
 }
 
 // Core is for the runtime's device packages: the handle and the generation that r is good for.
-func Core[T Fixed[T], R Residency, A Access](_ seal.Friend, r *Region[T, R, A]) (*region.Handle, uint32, error) {
-	if r == nil || r.h == nil {
+func Core[T Fixed[T], R Residency, A Access](f seal.Friend, r *Region[T, R, A]) (*region.Handle, uint32, error) {
+	if r == nil || r.h == nil || !f.OK() {
 		return nil, 0, ErrNoRegion
 	}
 	return r.h, r.gen, nil
@@ -31,7 +31,10 @@ func Core[T Fixed[T], R Residency, A Access](_ seal.Friend, r *Region[T, R, A]) 
 
 // Mint is for the runtime's allocators and device packages: the typed region
 // for a generation of a handle.
-func Mint[T Fixed[T], R Residency, A Access](_ seal.Friend, h *region.Handle, gen uint32) *Region[T, R, A] {
+func Mint[T Fixed[T], R Residency, A Access](f seal.Friend, h *region.Handle, gen uint32) *Region[T, R, A] {
+	if !f.OK() {
+		return nil
+	}
 	return &Region[T, R, A]{h: h, gen: gen}
 }
 
@@ -96,8 +99,8 @@ func (r *Region[T, R, A]) check(op string) error {
 // SpanParts is for the runtime's device packages: the handle and generation, and
 // the range in bytes. Who uses it holds the handle with that generation first, and
 // then asks it where the memory is. The error is [ErrNoRegion] or names the region and what was asked.
-func SpanParts[T Fixed[T], A Access](_ seal.Friend, s Span[T, A]) (h *region.Handle, gen uint32, off, bytes int, err error) {
-	if s.h == nil {
+func SpanParts[T Fixed[T], A Access](f seal.Friend, s Span[T, A]) (h *region.Handle, gen uint32, off, bytes int, err error) {
+	if s.h == nil || !f.OK() {
 		return nil, 0, 0, 0, ErrNoRegion
 	}
 	if s.bad {

@@ -41,7 +41,7 @@ func newTicks(t testing.TB, n int) *barewire.Region[sample.Tick, barewire.CPU, b
 
 // move is what Register does, without a device.
 func move[B barewire.Access, T barewire.Fixed[T], R barewire.Residency, A barewire.Access](r *barewire.Region[T, R, A]) (*barewire.Region[T, R, B], error) {
-	h, gen, err := barewire.Core(seal.Friend{}, r)
+	h, gen, err := barewire.Core(seal.Key(), r)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func move[B barewire.Access, T barewire.Fixed[T], R barewire.Residency, A barewi
 	if err != nil {
 		return nil, err
 	}
-	return barewire.Mint[T, R, B](seal.Friend{}, h, next), nil
+	return barewire.Mint[T, R, B](seal.Key(), h, next), nil
 }
 
 // handle is what a region points to.
 func handle[T barewire.Fixed[T], R barewire.Residency, A barewire.Access](t testing.TB, r *barewire.Region[T, R, A]) (*region.Handle, uint32) {
 	t.Helper()
-	h, gen, err := barewire.Core(seal.Friend{}, r)
+	h, gen, err := barewire.Core(seal.Key(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,4 +166,30 @@ func (p posting) InFlight(h *region.Handle) string {
 		return "an old generation is good"
 	}
 	return string(p)
+}
+
+// zeroKey calls f with the zero value of a type that it cannot name.
+func zeroKey[F, R, H any](f func(F, R) (H, uint32, error), r R) (H, error) {
+	var zero F
+	h, _, err := f(zero, r)
+	return h, err
+}
+
+// TestZeroKey: inference makes a key that nobody can name, and it opens nothing.
+func TestZeroKey(t *testing.T) {
+	h, err := zeroKey(barewire.Core[sample.Tick, barewire.CPU, barewire.Unregistered], newTicks(t, 1))
+	if h != nil || !errors.Is(err, barewire.ErrNoRegion) {
+		t.Errorf("a handle for nobody: %v, %v", h, err)
+	}
+	h, _ = handle(t, newTicks(t, 1))
+	var none seal.Friend
+	if r := barewire.Mint[sample.Tick, barewire.CPU, barewire.RemoteReadWrite](none, h, 1); r != nil {
+		t.Error("a region for nobody")
+	}
+	if g := barewire.MintGlobalAtomics(none, 1); g != (barewire.GlobalAtomics{}) {
+		t.Error("a witness for nobody")
+	}
+	if rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](none, barewire.Ref{Count: 1, Version: 1}); rem.Len() != 0 {
+		t.Error("a remote for nobody")
+	}
 }

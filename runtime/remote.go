@@ -195,6 +195,9 @@ func RemoteParts[T Fixed[T], A RemoteAccess](_ seal.Friend, rem Remote[T, A]) (R
 }
 
 // MakeRemote is for the runtime's device packages, which have checked ref.
-func MakeRemote[T Fixed[T], A RemoteAccess](_ seal.Friend, ref Ref) Remote[T, A] {
+func MakeRemote[T Fixed[T], A RemoteAccess](f seal.Friend, ref Ref) Remote[T, A] {
+	if !f.OK() {
+		return Remote[T, A]{}
+	}
 	return Remote[T, A]{ref: ref}
 }
