@@ -181,7 +181,7 @@ func checkReceiveRoom(t *testing.T, f *Factory) {
 	}
 	five := make([]rdma.ReceiveRequest, 5)
 	for i := range five {
-		five[i] = rdma.ReceiveRequest{ID: uint64(1<<32 + i), Buf: b.seg(0, 8)}
+		five[i] = rdma.ReceiveRequest{ID: 1<<32 + uint64(i), Buf: b.seg(0, 8)}
 	}
 	if err := b.q.PostReceive(five); err == nil {
 		t.Error("five receives were taken where there was room for three")

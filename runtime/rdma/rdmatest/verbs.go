@@ -67,7 +67,7 @@ func checkWriteNotify(t *testing.T, f *Factory) {
 		id := uint64(i + 1)
 		b.receive(id, 0, 16)
 		wr := op(rdma.VerbWriteNotify, id, &a.memory, 0, n, &b.memory, 1024)
-		wr.Imm = uint32(0xfffffff0 + i)
+		wr.Imm = 0xfffffff0 + uint32(i)
 		if n == 0 {
 			wr.Segs, wr.Key = 0, 0
 		}
