@@ -7,7 +7,6 @@ import (
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/soft"
 )
 
 func TestAtomics(t *testing.T) {
@@ -176,36 +175,4 @@ func TestBatch(t *testing.T) {
 	}
 	ok(t, s.b.conn.Flush(ctx))
 	ok(t, s.local.Close())
-}
-
-// TestFence has a write that overtakes a read on a provider that reorders within the rules.
-func TestFence(t *testing.T) {
-	overtaken := 0
-	for seed := range uint64(40) {
-		for _, fence := range []bool{false, true} {
-			p := connect(t, rdma.Config{}, soft.Config{Seed: seed + 1, Reorder: true})
-			ctx := limit(t)
-			target := ticks(t, p.a.dom, 1, sample.TickRemoteReadWrite())
-			rem := share(t, &p.a, &p.b, "x", target, sample.TickRemoteReadWrite())
-			local := ticks(t, p.b.dom, 2, sample.TickLocal())
-			prices(t, local, func(int) float64 { return 1 })
-			must(rdma.Read(p.b.conn, local.Span(0, 1), rem))(t)
-			if fence {
-				ok(t, p.b.conn.Fence())
-			}
-			must(rdma.Write(p.b.conn, rem, local.Span(1, 1)))(t)
-			ok(t, p.b.conn.Flush(ctx))
-			switch got := price(t, local, 0); {
-			case got == 1 && fence:
-				t.Fatalf("seed %d: a write overtook a read in spite of the fence", seed)
-			case got == 1:
-				overtaken++
-			}
-			ok(t, p.a.dev.Close())
-			ok(t, p.b.dev.Close())
-		}
-	}
-	if overtaken == 0 {
-		t.Error("no write overtook a read without a fence: this test shows nothing")
-	}
 }

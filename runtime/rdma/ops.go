@@ -189,11 +189,13 @@ func gather[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess]
 	if c := connOf(p); c != nil {
 		most = min(most, c.dom.dev.limits.Segments)
 	}
+	if len(src) > 0 {
+		if err := local(r, src[0]); err != nil {
+			return nil, err
+		}
+	}
 	if len(src) == 0 || len(src) > most {
 		return nil, fmt.Errorf("%w: %d spans, and this device takes 1 to %d", ErrLength, len(src), most)
-	}
-	if err := local(r, src[0]); err != nil {
-		return nil, err
 	}
 	for _, s := range src[1:] {
 		var one request

@@ -1,0 +1,173 @@
+package rdma_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/fidelityframework/barewire-gen/internal/golden"
+	"github.com/fidelityframework/barewire-gen/internal/scratch"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/soft"
+)
+
+type refusal = scratch.Refusal
+
+// refusals is what the compiler says, by the catalogue's entry.
+func refusals(t *testing.T) map[int][]refusal {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a module")
+	}
+	compiled.once.Do(func() {
+		m := scratch.New(t, "", "")
+		code, err := os.ReadFile("../internal/sample/sample_bare.go")
+		ok(t, err)
+		m.Write("sample/sample_bare.go", code)
+		compiled.by = map[int][]refusal{}
+		for _, r := range m.Refused("testdata/misuse/*.go") {
+			n, err := strconv.Atoi(r.Note)
+			if err != nil {
+				t.Errorf("%s:%d: %q is no entry", r.File, r.Line, r.Note)
+			}
+			compiled.by[n] = append(compiled.by[n], r)
+		}
+	})
+	return compiled.by
+}
+
+const docPath = "../../docs/misuse.md"
+
+// TestMisuseDoc holds docs/misuse.md to the catalogue and to what is said now. The
+// compiler's words are compared where the compiler is the page's.
+func TestMisuseDoc(t *testing.T) {
+	page := misusePage(t)
+	if os.Getenv(golden.UpdateVar) != "" {
+		ok(t, os.WriteFile(docPath, []byte(page), 0o644))
+		t.Errorf("%s is written; run again without %s", docPath, golden.UpdateVar)
+		return
+	}
+	b, err := os.ReadFile(docPath)
+	ok(t, err)
+	old := string(b)
+	if !strings.Contains(old, "`"+runtime.Version()+"`") {
+		old, page = withoutCompiler(old), withoutCompiler(page)
+	}
+	if old == page {
+		return
+	}
+	was, now := strings.Split(old, "\n"), strings.Split(page, "\n")
+	for i := range min(len(was), len(now)) {
+		if was[i] != now[i] {
+			t.Errorf("line %d is\n%s\nand should be\n%s", i+1, was[i], now[i])
+			break
+		}
+	}
+	t.Errorf("%s is out of date; refresh it with %s='*'", docPath, golden.UpdateVar)
+}
+
+// withoutCompiler leaves out what depends on the compiler's version.
+func withoutCompiler(page string) string {
+	return regexp.MustCompile("(?m)^(app\\.go:|The compiler's errors are).*\n").ReplaceAllString(page, "")
+}
+
+// misusePage is the page of the catalogue with the messages that users see.
+func misusePage(t *testing.T) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, pageHead, '`', runtime.Version())
+	s.WriteString("| | mistake | here | how |\n|---|---|---|---|\n")
+	said := refusals(t)
+	for _, m := range catalogue {
+		n := strconv.Itoa(m.n)
+		if len(said[m.n]) > 0 || len(m.is) > 0 {
+			n = fmt.Sprintf("[%s](#%s)", n, n)
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s |\n", n, m.mistake, strings.Join(m.ends, "; "), m.how)
+	}
+	s.WriteString("\n## What is said\n")
+	for _, m := range catalogue {
+		m.section(t, &s, said[m.n])
+	}
+	return s.String()
+}
+
+const pageHead = `<!-- Written by the tests of runtime/rdma from misuse_table_test.go and from what was said; DO NOT EDIT.
+     To refresh: BAREWIRE_UPDATE_GOLDEN='*' go test -run TestMisuseDoc ./runtime/rdma -->
+
+# Mistakes
+
+Fifty mistakes that programs with RDMA were found to have, collected from the issues of some forty projects, and what
+becomes of them here: over the providers soft (one process) and shm (one host). The tests commit each one that can be
+committed.
+
+* **does not compile**: the types refuse it.
+* **error**: the call that makes the mistake, or else the next one, gives an error that names the region, its type,
+  where it was made, and where the operation was posted. It never panics.
+* **cannot happen**: there is nothing to get wrong, or the library sees to it.
+* **vet, later**: for the analyzers, before the program runs.
+* **not here**: soft and shm have nothing of the kind.
+
+The compiler's errors are those of %[1]c%[2]s%[1]c, shortened: a type that is "missing in" a constraint comes with the list of those that are not.
+
+`
+
+// section is what is said to one entry.
+func (m *misuse) section(t *testing.T, s *strings.Builder, said []refusal) {
+	if len(said) == 0 && len(m.is) == 0 {
+		return
+	}
+	fmt.Fprintf(s, "\n### %d\n\n%s.\n", m.n, sentence(m.mistake))
+	if len(said) > 0 {
+		s.WriteString("\n```go\n")
+		for _, r := range said {
+			s.WriteString(r.Code + "\n")
+		}
+		s.WriteString("```\n\n```\n")
+		for i, r := range said {
+			fmt.Fprintf(s, "app.go:%d: %s\n", i+1, shorten(r.Text))
+		}
+		s.WriteString("```\n")
+	}
+	if len(m.is) > 0 {
+		var text string
+		t.Run(strconv.Itoa(m.n), func(t *testing.T) { text = m.try(softWorld(t, soft.Config{Seed: 1})) })
+		fmt.Fprintf(s, "\n```\n%s\n```\n", plainly(text))
+	}
+}
+
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// shorten leaves out of a compiler's error the list of types and the modules' paths.
+func shorten(text string) string {
+	text, _, _ = strings.Cut(text, "\n")
+	text = regexp.MustCompile(` \(\S+ missing in [^()]*\)`).ReplaceAllString(text, "")
+	return regexp.MustCompile(`github\.com/fidelityframework/barewire-gen/(scratch/|runtime/)?`).ReplaceAllString(text, "")
+}
+
+// plainly leaves out of an error what differs from run to run: lines of the tests, names
+// and keys.
+func plainly(text string) string {
+	for _, r := range [][2]string{
+		{`rdma/\w+_test\.go:\d+`, "app/app.go:12"},
+		{`key 0x[0-9a-f]+`, "key 0x5bd1e995"},
+		{`\b(dialer|listener|soft)-\d+`, "peer"},
+		{`\b\d+ messages and notifications`, "48 messages and notifications"},
+	} {
+		text = regexp.MustCompile(r[0]).ReplaceAllString(text, r[1])
+	}
+	return text
+}
+
+// TestPlainly: places, keys and peers are the same in each run.
+func TestPlainly(t *testing.T) {
+	got := plainly("write with region made at rdma/x_test.go:17 and key 0xab, bytes 0 to 8: refused")
+	if want := "write with region made at app/app.go:12 and key 0x5bd1e995, bytes 0 to 8: refused"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := shorten("A does not satisfy x.B (A missing in x.C | x.D)"); got != "A does not satisfy x.B" {
+		t.Errorf("a constraint's types are listed: %q", got)
+	}
+}
