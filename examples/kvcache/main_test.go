@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -31,7 +32,7 @@ var story = map[string][]string{
 		`got a lease, a message with a reference to 1 block to read and write; wrote it`,
 		`64 B there and back with notification, \d+ times: p50 \S+s, p99 \S+s`,
 		`wrote 1 MiB at a time at [0-9.]+ GB/s, read at [0-9.]+ GB/s`,
-		`forged a reference that may write, and wrote. Flush says: .*?the peer did not grant that right`,
+		`forged a reference that may write, and wrote. Flush fails, for: rdma: write of 4096 bytes .*?the peer did not grant that right`,
 	},
 }
 
@@ -202,5 +203,38 @@ func TestMistakes(t *testing.T) {
 	}
 	if errors := strings.Count(string(out), "wrong.go:"); errors != wanted || wanted == 0 {
 		t.Errorf("%d errors, want %d:\n%s", errors, wanted, out)
+	}
+}
+
+// TestReadme: what the README says that the demo prints is what it prints, and
+// what it says of the compiler is what that says.
+func TestReadme(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := regexp.MustCompile("(?m)^```\n( +[0-9.]+ ms  owner (?s:.*?))```").FindSubmatch(b)
+	if printed == nil {
+		t.Fatal("README.md does not show the demo")
+	}
+	check(t, string(printed[1]), mapped)
+	wrong, err := os.ReadFile(filepath.Join("testdata", "wrong.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(wrong), "\n")
+	shown := regexp.MustCompile(`(?m)^wrong\.go:(\d+):\d+: (.*)\n +(.*)$`).FindAllSubmatch(b, -1)
+	if len(shown) == 0 {
+		t.Error("README.md shows no mistake")
+	}
+	for _, e := range shown {
+		n, err := strconv.Atoi(string(e[1]))
+		if err != nil || n > len(lines) {
+			t.Fatalf("line %s, %v", e[1], err)
+		}
+		code, want, _ := strings.Cut(lines[n-1], " // want ")
+		if !strings.HasSuffix(code, string(e[3])) || !strings.Contains(string(e[2]), want) {
+			t.Errorf("README.md has %q with %q, and the test %q with %q", e[3], e[2], code, want)
+		}
 	}
 }

@@ -205,6 +205,6 @@ func (c *client) forge(ctx context.Context) error {
 		return err
 	}
 	err = c.conn.Flush(ctx)
-	c.say("forged a reference that may write, and wrote. Flush says: %v", err)
+	c.say("forged a reference that may write, and wrote. Flush fails, for: %v", c.conn.Err())
 	return claim(errors.Is(err, rdma.ErrRights), "Flush tells that a write was refused: %v", err)
 }
