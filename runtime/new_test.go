@@ -1,14 +1,17 @@
 package barewire_test
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"strings"
 	"testing"
+	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
 
 // TestNew: places, and what is not one.
@@ -64,5 +67,66 @@ func TestZero(t *testing.T) {
 	}
 	if r := newTicks(t, 2); !strings.HasPrefix(r.String(), "region of sample.Tick made at runtime/region_test.go:") {
 		t.Errorf("its name is %s", r)
+	}
+}
+
+func granted[A barewire.Registered](t *testing.T, g barewire.Grant[sample.Tick, A], want string) {
+	t.Helper()
+	info, rights, err := barewire.GrantParts(seal.Key(), g)
+	if err != nil || info.Name != "sample.Tick" || rights.String() != want || rights != barewire.RightsOf[A](seal.Key()) {
+		t.Errorf("%v of %+v, %v, want %s", rights, info, err, want)
+	}
+}
+
+// TestGrants: each marker's rights are what its name says.
+func TestGrants(t *testing.T) {
+	granted(t, sample.TickLocal(), "nothing remote")
+	granted(t, sample.TickRemoteRead(), "remote_read")
+	granted(t, sample.TickRemoteWrite(), "remote_write")
+	granted(t, sample.TickRemoteReadWrite(), "remote_read, remote_write")
+	granted(t, sample.TickRemoteAtomic(), "remote_atomic")
+	granted(t, sample.TickRemoteReadAtomic(), "remote_read, remote_atomic")
+	granted(t, sample.TickRemoteWriteAtomic(), "remote_write, remote_atomic")
+	granted(t, sample.TickRemoteReadWriteAtomic(), "remote_read, remote_write, remote_atomic")
+	if r := barewire.RightsOf[barewire.Unregistered](seal.Key()); r != 0 {
+		t.Errorf("without a registration: %s", r)
+	}
+	if s := (barewire.ReadRight | 1<<9).String(); s != "remote_read, unknown rights" {
+		t.Errorf("what no version grants: %s", s)
+	}
+	_, _, err := barewire.GrantParts(seal.Key(), barewire.Grant[sample.Tick, barewire.Local]{})
+	wantError(t, err, barewire.ErrNoGrant)
+}
+
+// TestPlaces: allocators learn what the schema says.
+func TestPlaces(t *testing.T) {
+	info, kind, node, fallback, err := barewire.PlaceParts(seal.Key(), sample.TickInCXLOrUnified())
+	if err != nil || info.Size != 64 || info.Align != 64 || kind != barewire.InCXL || node != -1 || !fallback {
+		t.Errorf("%+v, %s, node %d, %v, %v", info, kind, node, fallback, err)
+	}
+	_, _, _, _, err = barewire.PlaceParts(seal.Key(), barewire.Place[sample.Tick, barewire.CPU]{})
+	wantError(t, err, barewire.ErrNoPlace)
+	if barewire.Kind(99).String() != "an unknown residency" || barewire.InCXLShared.String() != "cxl_shared" {
+		t.Error("the names of residencies")
+	}
+}
+
+// TestWords copies any number of bytes, and none beside them.
+func TestWords(t *testing.T) {
+	var memory, want [6]uint64
+	p := unsafe.Pointer(&memory)
+	in := unsafe.Slice((*byte)(p), 48)
+	for n := range 41 {
+		src := make([]byte, n)
+		for i := range src {
+			src[i] = byte(n + i + 1)
+		}
+		memory = want
+		barewire.StoreWords(p, src)
+		dst := make([]byte, n)
+		barewire.LoadWords(dst, p)
+		if !bytes.Equal(dst, src) || !bytes.Equal(in[:n], src) || !bytes.Equal(in[n:], make([]byte, 48-n)) {
+			t.Errorf("%d bytes: % x becomes % x", n, src, in)
+		}
 	}
 }

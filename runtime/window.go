@@ -1,7 +1,6 @@
 package barewire
 
 import (
-	"iter"
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
@@ -108,19 +107,6 @@ func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
 		return nil, wire.ErrBigEndian
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(w.all))), len(w.all)), nil
-}
-
-// All iterates over where the elements begin, without a check for each; size is the size of one. It is
-// for generated code.
-func All[T Fixed[T], A Access](w Window[T, A], size uintptr) iter.Seq2[int, unsafe.Pointer] {
-	return func(yield func(int, unsafe.Pointer) bool) {
-		p, n := Elements(w)
-		for i := range n {
-			if !yield(i, Step(p, i, size)) {
-				return
-			}
-		}
-	}
 }
 
 // check panics if the window is closed, or as a slice of n elements does for its element i. It is

@@ -182,6 +182,13 @@ func TestDeviceFails(t *testing.T) {
 	h = newRegion(t, Spec{Type: ticks, Count: 1})
 	h.Reg = &device{}
 	mustClose(t, h)
+
+	// The same where it was deregistered without closing it.
+	h = newRegion(t, Spec{Type: ticks, Count: 1})
+	b = bytesOf(h)
+	h.Keep()
+	mustClose(t, h)
+	b[0]++
 }
 
 // TestRaced lets goroutines hold, borrow, move and close one handle after the
