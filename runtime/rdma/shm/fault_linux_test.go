@@ -43,6 +43,10 @@ func (e *end) allEnd(t *testing.T, n int) {
 // TestKilled kills the peer in each state. Everything ends with an error, memory
 // can be had back, the peer's memory can be read, and nothing is left.
 func TestKilled(t *testing.T) {
+	t.Run("first", func(t *testing.T) { // what a process opens once is no leak
+		_, h := withHelper(t, "connected")
+		h.ready(t)
+	})
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
 		t.Run(role, func(t *testing.T) {
 			before := count(t)

@@ -139,15 +139,19 @@ func help(role, addr string) error {
 
 func ready() { fmt.Println("ready") }
 
+// forget stays as it is until it is killed.
+func forget() { time.Sleep(time.Hour) }
+
 // roles are the states in which the helper is killed and stopped.
 var roles = map[string]func(e *end) error{
-	"connected": func(e *end) error { ready(); select {} },
+	"connected": func(e *end) error { ready(); forget(); return nil },
 	"prepared": func(e *end) error {
 		if err := e.q.Prepare(context.Background(), e.peer.R, e.peer.Epoch); err != nil {
 			return err
 		}
 		ready()
-		select {}
+		forget()
+		return nil
 	},
 	"waiting": func(e *end) error {
 		err := e.q.PostReceive([]rdma.ReceiveRequest{{Buf: e.seg(0, 64)}})
@@ -180,7 +184,8 @@ var roles = map[string]func(e *end) error{
 		e.q.access++
 		e.q.ownAccess.Store(e.q.access)
 		e.q.mu.Unlock()
-		select {}
+		forget()
+		return nil
 	},
 }
 
@@ -217,7 +222,8 @@ func helpRaw(role, addr string) error {
 		}
 	}
 	ready()
-	select {}
+	forget()
+	return nil
 }
 
 // helper is the second process, seen from the first.
