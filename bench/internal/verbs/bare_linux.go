@@ -16,6 +16,7 @@ import (
 
 func init() {
 	peers["memfd"] = echoLines
+	peers["memfd, two lines"] = echoApart
 	peers["socket"] = echoSocket
 	peers["net"] = echoNet
 }
@@ -35,12 +36,70 @@ type exchange struct {
 	_     [64]byte
 }
 
-// wait spins until the line has a number.
-func (l *line) wait(seq uint64) error {
-	for i := 0; l.seq.Load() != seq; i++ {
+// apart is a payload of 64 bytes and its number in lines of their own, as a write
+// with notification needs them.
+type apart struct {
+	payload [64]byte
+	_       [64]byte
+	seq     atomic.Uint64
+	_       [120]byte
+}
+
+// wait spins until a word has a number.
+func wait(word *atomic.Uint64, seq uint64) error {
+	for i := 0; word.Load() != seq; i++ {
 		if i == 1<<32 { // many seconds; a peer may be preempted for a while
 			return errors.New("the peer does not answer")
 		}
+	}
+	return nil
+}
+
+// echoApart is the other process of two lines.
+func echoApart(ready func(string)) error {
+	b, err := unix.Mmap(3, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return err
+	}
+	x := (*[2]apart)(unsafe.Pointer(unsafe.SliceData(b)))
+	there, back := &x[0], &x[1]
+	ready("ready")
+	for seq := uint64(1); ; seq++ {
+		for there.seq.Load() != seq {
+		}
+		back.payload = there.payload
+		back.seq.Store(seq)
+	}
+}
+
+// memfdApart is memfd with 64 bytes, which leave no room for a number.
+func memfdApart(l *Loop) error {
+	f, b, err := mapShared(4096)
+	if err != nil {
+		return err
+	}
+	l.onClose(func() error { return errors.Join(unix.Munmap(b), f.Close()) })
+	if _, err := l.start("memfd, two lines", f); err != nil {
+		return err
+	}
+	x := (*[2]apart)(unsafe.Pointer(unsafe.SliceData(b)))
+	there, back := &x[0], &x[1]
+	seq := uint64(0)
+	var own [64]byte
+	l.Run = func(n int) error {
+		for range n {
+			seq++
+			binary.LittleEndian.PutUint64(own[:], seq)
+			there.payload = own
+			there.seq.Store(seq)
+			if err := wait(&back.seq, seq); err != nil {
+				return err
+			}
+			if err := same(back.payload[:], seq); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return nil
 }
@@ -97,7 +156,7 @@ func memfd(l *Loop) error {
 			binary.LittleEndian.PutUint64(own[:], seq)
 			x.there.payload = own
 			x.there.seq.Store(seq)
-			if err := x.back.wait(seq); err != nil {
+			if err := wait(&x.back.seq, seq); err != nil {
 				return err
 			}
 			if got := binary.LittleEndian.Uint64(x.back.payload[:]); got != seq {
@@ -236,6 +295,7 @@ func netSocket(l *Loop) error {
 func bareRoundTrips(row func(string, rows.Class, string, func() (*Loop, error)) Row) []Row {
 	return []Row{
 		row("memfd", rows.Limit, "56 bytes and their number in one line, both sides spin", opener(memfd)),
+		row("memfd, two lines", rows.Variant, "64 bytes, and their number in another line", opener(memfdApart)),
 		row("unix seqpacket, system calls", rows.Peer, "read and write that block", opener(rawSocket(unix.SOCK_SEQPACKET))),
 		row("unix stream, system calls", rows.Peer, "read and write that block", opener(rawSocket(unix.SOCK_STREAM))),
 		row("unix stream, package net", rows.Peer, "as Go programs do", opener(netSocket)),
