@@ -54,8 +54,9 @@ type Conn struct {
 	receives [1]ReceiveRequest
 	batch    Batch
 
-	pollMu  sync.Mutex // polling: completions, results, the second half of tally
+	pollMu  sync.Mutex // polling: completions, broken, results, the second half of tally
 	comps   []Completion
+	broken  error // how receives failed
 	results []result
 	tally   tally
 	sleeps  atomic.Uint64

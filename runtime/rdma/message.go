@@ -76,8 +76,10 @@ func (b *inbox) pop(q *arrivals, room int) (a arrival, ok, fits bool) {
 func (c *Conn) received(comp *Completion) {
 	switch {
 	case comp.Err != nil:
-		// Receives fail only when the whole queue does.
-		c.fail(noSeq, wrap(comp.Err, "the connection with %s", c.peer))
+		// Receives fail only when the whole queue does: see [Conn.queueFailed].
+		if c.broken == nil {
+			c.broken = comp.Err
+		}
 		return
 	case comp.ID >= uint64(c.pool.in) || comp.Verb == VerbReceive && (comp.Bytes < 0 || comp.Bytes > c.pool.used):
 		c.violated(wrap(ErrProtocol, "the provider completed receive %d with %d bytes; there are %d of %d bytes", comp.ID, comp.Bytes, c.pool.in, c.pool.used))
@@ -149,12 +151,12 @@ func (c *Conn) arrive(ctx context.Context, kind wantKind) error {
 	if err := c.await(ctx, w); err != nil {
 		return err
 	}
-	q := &c.inbox.notes
+	q, what := &c.inbox.notes, "notification"
 	if kind == wantText {
-		q = &c.inbox.texts
+		q, what = &c.inbox.texts, "receive"
 	}
 	if f := c.failed.Load(); f != nil && q.n.Load() == 0 {
-		return &flushError{f.err}
+		return fmt.Errorf("rdma: %s: %w", what, &flushError{f.err})
 	}
 	return nil
 }

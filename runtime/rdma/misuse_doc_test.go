@@ -153,6 +153,8 @@ func plainly(text string) string {
 	for _, r := range [][2]string{
 		{`rdma/\w+_test\.go:\d+`, "app/app.go:12"},
 		{`key 0x[0-9a-f]+`, "key 0x5bd1e995"},
+		{`bytes \d+ to \d+`, "bytes 4096 to 4160"},
+		{`it is at \d+`, "it is at 4100"},
 		{`\b(dialer|listener|soft)-\d+`, "peer"},
 		{`\b\d+ messages and notifications`, "48 messages and notifications"},
 	} {
@@ -163,8 +165,8 @@ func plainly(text string) string {
 
 // TestPlainly: places, keys and peers are the same in each run.
 func TestPlainly(t *testing.T) {
-	got := plainly("write with region made at rdma/x_test.go:17 and key 0xab, bytes 0 to 8: refused")
-	if want := "write with region made at app/app.go:12 and key 0x5bd1e995, bytes 0 to 8: refused"; got != want {
+	got := plainly("write with region made at rdma/x_test.go:17 and key 0xab, bytes 0 to 8 at dialer-3: refused")
+	if want := "write with region made at app/app.go:12 and key 0x5bd1e995, bytes 4096 to 4160 at peer: refused"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got := shorten("A does not satisfy x.B (A missing in x.C | x.D)"); got != "A does not satisfy x.B" {

@@ -77,7 +77,7 @@ var catalogue = []misuse{
 		how:    "Revoke: when it returns no peer reaches the memory, and late operations fail.",
 		commit: lateRead, is: []error{rdma.ErrRevoked}, says: []string{made, "read of 64 bytes", "import it again"}},
 	{n: 17, mistake: "a send buffer is reused before the send completed", ends: []string{atRun, byVet}, faults: true,
-		how:    "SendBytes copies. Send keeps the region busy; a write through a window meanwhile is not an error at run time (over soft the race detector reports it).",
+		how:    "SendBytes copies. Send keeps the region busy; a write through a window meanwhile is no error at run time.",
 		commit: reuseSendBuffer, is: []error{barewire.ErrInFlight}, says: []string{made, "posted at rdma/misuse_"}},
 	{n: 18, mistake: "a reply is sent before the write that it announces completed", ends: []string{harmless},
 		how:    "On one connection a message, like a notification, arrives after earlier writes are in place.",

@@ -138,7 +138,7 @@ func (c *Conn) Fence() error {
 		return errNoConn
 	}
 	if f := c.failed.Load(); f != nil {
-		return &flushError{f.err}
+		return fmt.Errorf("rdma: fence: %w", &flushError{f.err})
 	}
 	c.mu.Lock()
 	c.fence = true

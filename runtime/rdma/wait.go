@@ -101,7 +101,7 @@ func (c *Conn) WaitRoom(ctx context.Context) error {
 		return errNoConn
 	}
 	if f := c.failed.Load(); f != nil {
-		return &flushError{f.err}
+		return fmt.Errorf("rdma: wait for room: %w", &flushError{f.err})
 	}
 	if posted := c.count(); posted >= c.depth {
 		return c.await(ctx, want{kind: wantOp, seq: posted - c.depth})
@@ -152,6 +152,9 @@ func (c *Conn) pollLocked() int {
 	if n > 0 {
 		c.dispatch(c.comps[:min(n, len(c.comps))])
 	}
+	if c.broken != nil && c.failed.Load() == nil {
+		c.queueFailed()
+	}
 	if c.ctl.urgent.Load() {
 		c.pump()
 	}
@@ -183,6 +186,18 @@ func (c *Conn) dispatch(comps []Completion) {
 	}
 	if own != 0 {
 		c.own.Add(-own)
+	}
+}
+
+// queueFailed fails the connection because its receives failed. While operations are
+// outstanding it leaves that to them: they fail too, and one of them may be why. The poll
+// lock is held.
+func (c *Conn) queueFailed() {
+	c.mu.Lock()
+	handed := c.posted - uint64(c.staged)
+	c.mu.Unlock()
+	if c.retired.Load() >= handed {
+		c.fail(noSeq, wrap(c.broken, "the connection with %s", c.peer))
 	}
 }
 
