@@ -113,9 +113,17 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	const name = "region of sample.Tick made at "
-	wantError(t, r.Close(), barewire.ErrBorrowed, "close", name+made, "at "+opened, "close the window first")
+	wantError(t, r.Close(), barewire.ErrBorrowed, "close", name+made+": a window on it is open, opened at "+opened+"; close the window first")
 	_, err = move[barewire.Local](r)
 	wantError(t, err, barewire.ErrBorrowed, name+made, "at "+opened)
+	second, err := barewire.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, r.Close(), barewire.ErrBorrowed, ": a window on it is open: one of 2, opened at runtime/region_test.go:")
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +144,7 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Reg = posting("there.go:7")
-	wantError(t, mr.Close(), barewire.ErrInFlight, name+made, "at there.go:7", "wait for them first")
+	wantError(t, mr.Close(), barewire.ErrInFlight, name+made+": an operation on it is in flight, posted at there.go:7; wait for it first")
 	h.Drop()
 	h.Reg = nil
 

@@ -1,6 +1,7 @@
 package region
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"unsafe"
@@ -31,8 +32,19 @@ func obtainFile(a ask) (memory, error) {
 	return m, err
 }
 
+// memfd makes a file that no program can be run from: systems may ask for that
+// (vm.memfd_noexec). Kernels before 6.3 do not know the flag.
+func memfd(name string, flags int) (int, error) {
+	flags |= unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err := unix.MemfdCreate(name, flags|unix.MFD_NOEXEC_SEAL)
+	if errors.Is(err, unix.EINVAL) {
+		fd, err = unix.MemfdCreate(name, flags)
+	}
+	return fd, err
+}
+
 func mapMemfd(a ask, page uintptr, flags int) (m memory, err error) {
-	fd, err := unix.MemfdCreate("barewire:"+a.name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|flags)
+	fd, err := memfd("barewire:"+a.name, flags)
 	if err != nil {
 		return memory{}, fmt.Errorf("memfd_create: %w", err)
 	}

@@ -291,12 +291,12 @@ func (h *Handle) window() string {
 	return ""
 }
 
-// several is a count that is worth telling.
+// several says of how many the place of one is told.
 func several(n uint64) string {
 	if n == 1 {
 		return ""
 	}
-	return fmt.Sprintf("%d, one", n)
+	return fmt.Sprintf("one of %d", n)
 }
 
 func (h *Handle) errorOf(why error, at, detail string) *Error {
