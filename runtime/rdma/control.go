@@ -137,6 +137,10 @@ var justCredits ctl.Credits
 
 // say sends one message and reports whether it could.
 func (c *Conn) say(body ctl.BodyMember, by class, received uint64) bool {
+	if !c.pool.enter() {
+		return false
+	}
+	defer c.pool.leave()
 	slot, ok := c.pool.take()
 	if !ok {
 		return false

@@ -207,6 +207,10 @@ func (c *Conn) SendBytes(ctx context.Context, b []byte) error {
 
 // sendCopy copies a message into a slot and posts it, if there is one.
 func (c *Conn) sendCopy(r *request, b []byte) error {
+	if !c.pool.enter() {
+		return ErrClosed
+	}
+	defer c.pool.leave()
 	slot, ok := c.pool.take()
 	if !ok {
 		return ErrNoCredit
@@ -226,6 +230,10 @@ func (c *Conn) Receive(ctx context.Context, b []byte) (n int, err error) {
 	if c == nil {
 		return 0, errNoConn
 	}
+	if !c.pool.enter() {
+		return 0, wrap(ErrClosed, "receive: the connection with %s", c.peer)
+	}
+	defer c.pool.leave()
 	for {
 		a, ok, fits := c.inbox.pop(&c.inbox.texts, len(b))
 		switch {

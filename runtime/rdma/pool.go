@@ -1,9 +1,11 @@
 package rdma
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -62,14 +64,26 @@ func newPool(dom *Domain, in, message int, peer string) (*pool, error) {
 	return p, nil
 }
 
-// close gives the memory back. Nothing may be in flight.
+// close gives the memory back. Nothing may be in flight; who is between enter and
+// leave is waited for.
 func (p *pool) close() error {
 	p.reg.h.Drop()
-	if err := p.r.Close(); err != nil {
-		return fmt.Errorf("rdma: the buffers of a connection: %w", err)
+	for {
+		err := p.r.Close()
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, barewire.ErrInFlight):
+			return fmt.Errorf("rdma: the buffers of a connection: %w", err)
+		}
+		time.Sleep(20 * time.Microsecond)
 	}
-	return nil
 }
+
+// enter keeps the memory until leave, for who copies; it reports false when the pool is closed.
+func (p *pool) enter() bool { return p.reg.h.Hold(p.reg.gen) == nil }
+
+func (p *pool) leave() { p.reg.h.Drop() }
 
 func (p *pool) lkey() LKey { return LKey(p.reg.lkey.Load()) }
 
