@@ -118,6 +118,25 @@ func (q *queue) write(wr *rdma.WorkRequest) *rdma.StatusError {
 	return nil
 }
 
+// writeShort is write for the common case, with nothing to look up, wait for or explain.
+// It reports false, and has done nothing, where the request is any other. mu is held.
+func (q *queue) writeShort(wr *rdma.WorkRequest) bool {
+	s := &wr.Local[0]
+	own, far := q.ours[s.Key%8].r, q.theirs[wr.Key%8].r
+	if wr.Verb != rdma.VerbWrite || wr.Segs != 1 || own == nil || far == nil ||
+		own.keys.L != s.Key || own.dead.Load() || far.dead.Load() ||
+		far.keys.R != wr.Key || far.keys.Epoch != wr.Epoch || far.scope != nil || far.rights&region.Write == 0 {
+		return false
+	}
+	n, from, to := uint64(s.Len), uint64(uintptr(s.Ptr)-uintptr(own.base)), wr.Addr-far.keys.Addr
+	if n-1 >= longCopy-1 || from > own.len || n > own.len-from || to > far.len || n > far.len-to {
+		return false
+	}
+	place(unsafe.Add(far.base, to), s.Ptr, int(n))
+	*q.sent.push() = sent{id: wr.ID, verb: rdma.VerbWrite}
+	return true
+}
+
 // read fetches from the peer. mu is held.
 func (q *queue) read(wr *rdma.WorkRequest) *rdma.StatusError {
 	total, serr := q.checkOwn(wr)

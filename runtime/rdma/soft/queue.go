@@ -113,11 +113,12 @@ func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
 		q.out++
 		wr := &wrs[n]
 		n++
-		if !direct || q.ended != nil || !q.perform(wr) {
+		if !direct || q.ended != nil || !q.writeShort(wr) && !q.perform(wr) {
 			q.take(wr)
 			direct = false
 		}
 	}
+	q.signal()
 	if q.closed {
 		err = fmt.Errorf("soft: post to %s: the queue: %w", q.name, errClosed)
 	}
