@@ -86,14 +86,21 @@ func check(t *testing.T, out string, more ...string) {
 	}
 }
 
-// TestProcesses runs the demo as two processes, and looks for what it leaves.
-func TestProcesses(t *testing.T) {
+// TestProgram runs the program as its users do.
+func TestProgram(t *testing.T) {
+	bin := build(t)
+	t.Run("processes", func(t *testing.T) { processes(t, bin) })
+	t.Run("usage", func(t *testing.T) { usage(t, bin) })
+}
+
+// processes looks also for what two processes leave.
+func processes(t *testing.T, bin string) {
 	if runtime.GOOS != "linux" {
-		t.Skip("the transport shm is for Linux")
+		t.Skip("the transport shm is for Linux, this is " + runtime.GOOS)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, build(t))
+	cmd := exec.CommandContext(ctx, bin)
 	cmd.Dir = t.TempDir()
 	var log bytes.Buffer
 	cmd.Stderr = &log
@@ -114,7 +121,7 @@ func TestInProcess(t *testing.T) { inProcess(t) }
 // TestReordered: the demo relies on no more order than all transports keep.
 func TestReordered(t *testing.T) {
 	defer rdma.Use(soft.Provider())
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		rdma.Use(soft.New(soft.Config{Reorder: true, Seed: seed + 1}))
 		t.Run(fmt.Sprint("seed ", seed+1), inProcess)
 	}
@@ -142,9 +149,8 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// TestUsage: a transport that is not there is the caller's mistake.
-func TestUsage(t *testing.T) {
-	bin := build(t)
+// usage: a transport that is not there is the caller's mistake.
+func usage(t *testing.T, bin string) {
 	for _, args := range [][]string{{"-transport", "tcp"}, {"now"}, {"-wrong"}} {
 		out, err := exec.Command(bin, args...).CombinedOutput()
 		if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 2 {
