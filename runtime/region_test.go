@@ -144,7 +144,7 @@ func TestMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Reg = posting("there.go:7")
-	wantError(t, mr.Close(), barewire.ErrInFlight, name+made+": an operation on it is in flight, posted at there.go:7; wait for it first")
+	wantError(t, mr.Close(), barewire.ErrInFlight, name+made+": operations on it are in flight, posted at there.go:7; wait for them first")
 	h.Drop()
 	h.Reg = nil
 

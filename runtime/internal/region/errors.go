@@ -10,7 +10,7 @@ var (
 	ErrMoved    = errors.New("it was moved")
 	ErrReleased = errors.New("it was released")
 	ErrBorrowed = errors.New("a window on it is open")
-	ErrInFlight = errors.New("an operation on it is in flight")
+	ErrInFlight = errors.New("operations on it are in flight")
 	ErrRange    = errors.New("out of range")
 	ErrNoMemory = errors.New("no memory")
 	ErrShared   = errors.New("it has siblings")
@@ -33,7 +33,7 @@ var words = map[error]struct{ at, do string }{
 	ErrMoved:    {" at ", "use the region that the move returned"},
 	ErrReleased: {" at ", "it cannot be used after Close"},
 	ErrBorrowed: {", opened at ", "close the window first"},
-	ErrInFlight: {", posted at ", "wait for it first"},
+	ErrInFlight: {", posted at ", "wait for them first"},
 	ErrShared:   {"", "close or deregister them first"},
 	ErrClosed:   {", closed at ", "open another"},
 }
