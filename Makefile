@@ -32,7 +32,7 @@ build: ## Build the command into bin/
 demo: build ## Generate from examples/, build it, run it
 	@for dir in examples/*/; do $(BIN)/barewire-gen generate -v "$$dir"; done
 	@for schema in examples/*/*.bare; do $(BIN)/barewire-gen layout "$$schema"; done
-	@for dir in examples/*/; do $(GO) run "./$$dir"; done
+	@for dir in examples/*/; do echo; echo "== $$dir"; $(GO) run "./$$dir"; done
 
 .PHONY: test
 test: ## Run all tests; list what was skipped and why
@@ -44,7 +44,7 @@ soak: ## Run the differential tests over thousands of random schemas (about half
 
 .PHONY: race
 race: ## Run the core's tests under the race detector
-	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./cmd/...
+	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./cmd/... ./examples/...
 
 .PHONY: deps
 deps: ## Install what tests use beside Go: node packages, QEMU
