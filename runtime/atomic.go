@@ -12,7 +12,8 @@ import (
 
 // Atomic64 is a u64 in a region, for access that is atomic on this machine. It is good as
 // long as the window that it came from is open. The word is little-endian in
-// memory, and the methods take and give numbers, on every machine.
+// memory, and the methods take and give numbers, on every machine. The zero value is a nil
+// pointer, and panics as one.
 type Atomic64 struct{ p *uint64 }
 
 // Load reads the word.

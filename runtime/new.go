@@ -36,7 +36,9 @@ func New[T Fixed[T], R hostMemory](p Place[T, R], n int, opts ...Option) (*Regio
 	}
 	spec := region.Spec{Type: p.info, Count: n}
 	for _, o := range opts {
-		o(&spec)
+		if o != nil {
+			o(&spec)
+		}
 	}
 	h, err := region.New(spec)
 	if err != nil {

@@ -26,7 +26,7 @@ func TestNew(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "this place of sample.Tick is cxl: use its allocator") {
 		t.Errorf("memory behind CXL: %v", err)
 	}
-	u, err := barewire.New(sample.TickInCPUOrUnified(), 1, barewire.HugePages())
+	u, err := barewire.New(sample.TickInCPUOrUnified(), 1, barewire.HugePages(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
