@@ -45,7 +45,7 @@ func TestZeroValues(t *testing.T) {
 		new(rdma.Device), (*rdma.Device)(nil), new(rdma.Domain), (*rdma.Domain)(nil), new(rdma.Listener), (*rdma.Listener)(nil),
 		new(rdma.Conn), (*rdma.Conn)(nil), new(rdma.Batch), (*rdma.Batch)(nil), rdma.Op{}, rdma.AtomicOp[uint64]{},
 		new(rdma.Scoped[sample.Tick, barewire.RemoteRead]), (*rdma.Scoped[sample.Tick, barewire.RemoteRead])(nil),
-		new(rdma.OpError), (*rdma.OpError)(nil), new(rdma.StatusError), (*rdma.StatusError)(nil), rdma.Status(0), rdma.Status(200), rdma.Verb(0), rdma.Verb(200),
+		new(rdma.OpError), new(rdma.StatusError), rdma.Status(0), rdma.Status(200), rdma.Verb(0), rdma.Verb(200),
 		rdma.DSCP(0), rdma.DSCP(-5), rdma.InfiniBand{}, rdma.RoCEv1{}, rdma.RoCEv2{}, rdma.IWARP{}, rdma.SoftRDMA{},
 		new(barewire.Region[sample.Tick, barewire.CPU, barewire.Local]), (*barewire.Region[sample.Tick, barewire.CPU, barewire.Local])(nil),
 		barewire.Span[sample.Tick, barewire.Local]{}, barewire.Window[sample.Tick, barewire.Local]{}, barewire.Remote[sample.Tick, barewire.RemoteRead]{},

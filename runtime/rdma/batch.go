@@ -17,7 +17,7 @@ type Batch struct{ c *Conn }
 //	}
 //	err = b.Post()
 func (c *Conn) Batch() *Batch {
-	if c == nil {
+	if c.none() {
 		return nil
 	}
 	return &c.batch

@@ -17,9 +17,6 @@ import (
 // beside the user's.
 const controlDepth = 8
 
-// errNoConn is what a nil connection gives.
-var errNoConn = wrap(ErrClosed, "no connection: a nil pointer; Dial and Accept give them")
-
 // Conn is a connection to a peer. Operations on it are carried out in the order in
 // which they are posted, as far as docs/ordering.md says, and complete in that
 // order. After one has failed the connection has failed: everything later is refused with an error that says
@@ -156,26 +153,59 @@ func (c *Conn) count() uint64 {
 }
 
 // Domain is the connection's domain.
-func (c *Conn) Domain() *Domain { return c.dom }
+func (c *Conn) Domain() *Domain {
+	if c.none() {
+		return nil
+	}
+	return c.dom
+}
 
 // Peer is the peer's address, in the provider's form.
-func (c *Conn) Peer() string { return c.peer }
+func (c *Conn) Peer() string {
+	if c.none() {
+		return ""
+	}
+	return c.peer
+}
 
 // Plain reports whether the peer speaks no barewire: then there are no names, no
 // credits, and messages are whatever the peer makes of them.
-func (c *Conn) Plain() bool { return c.plain }
+func (c *Conn) Plain() bool {
+	if c.none() {
+		return false
+	}
+	return c.plain
+}
 
 // Depth is how many operations may be outstanding.
-func (c *Conn) Depth() int { return int(c.depth) }
+func (c *Conn) Depth() int {
+	if c.none() {
+		return 0
+	}
+	return int(c.depth)
+}
 
 // MaxMessage is the bytes of the longest message that the peer takes.
-func (c *Conn) MaxMessage() int { return c.credit.message }
+func (c *Conn) MaxMessage() int {
+	if c.none() {
+		return 0
+	}
+	return c.credit.message
+}
 
 // MTU is the packet size that both sides agreed on.
-func (c *Conn) MTU() int { return c.mtu }
+func (c *Conn) MTU() int {
+	if c.none() {
+		return 0
+	}
+	return c.mtu
+}
 
 // Err is why the connection is no longer good, nil while it is.
 func (c *Conn) Err() error {
+	if c.none() {
+		return errNoConn
+	}
 	if f := c.failed.Load(); f != nil {
 		return f.err
 	}
@@ -186,7 +216,7 @@ func (c *Conn) Err() error {
 // error, and all that is posted after is refused. It does not wait; [Conn.Drain] does. The
 // connection still has to be closed.
 func (c *Conn) Abort(cause error) {
-	if c == nil {
+	if c.none() {
 		return
 	}
 	why := ErrAborted
@@ -234,7 +264,7 @@ func (c *Conn) violated(err error) {
 // Drain waits until everything that was posted has ended, which after [Conn.Abort] is soon.
 // Unlike [Conn.Flush] it says nothing about how.
 func (c *Conn) Drain(ctx context.Context) error {
-	if c == nil {
+	if c.none() {
 		return errNoConn
 	}
 	posted := c.count()
@@ -252,7 +282,7 @@ const drainTimeout = 5 * time.Second
 // where that matters. Regions stay registered. When it returns, no operation is
 // in flight and nothing of it runs any more. Closing again does nothing.
 func (c *Conn) Close() error {
-	if c == nil {
+	if c.none() {
 		return errNoConn
 	}
 	c.closing.Do(func() { c.closeFn = c.close() })

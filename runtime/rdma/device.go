@@ -118,17 +118,35 @@ func noDevice(ctx context.Context, cfg *Config, ps []Provider, passed []string) 
 }
 
 // Info is what the device is.
-func (d *Device) Info() DeviceInfo { return d.info }
+func (d *Device) Info() DeviceInfo {
+	if d.none() {
+		return DeviceInfo{}
+	}
+	return d.info
+}
 
 // Limits is what the device can do.
-func (d *Device) Limits() Limits { return d.limits }
+func (d *Device) Limits() Limits {
+	if d.none() {
+		return Limits{}
+	}
+	return d.limits
+}
 
 // Why says why this device was taken, and why others were not.
-func (d *Device) Why() string { return d.why }
+func (d *Device) Why() string {
+	if d.none() {
+		return ""
+	}
+	return d.why
+}
 
 // Domain makes a protection domain: regions that are registered in it and
 // connections that are made in it may be used together, with no others.
 func (d *Device) Domain() (*Domain, error) {
+	if d.none() {
+		return nil, errNoDevice
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -146,6 +164,9 @@ func (d *Device) Domain() (*Domain, error) {
 // Close closes the device with its domains, and so their connections. Closing
 // again waits until it is closed, and does nothing.
 func (d *Device) Close() error {
+	if d.none() {
+		return errNoDevice
+	}
 	d.once.Do(func() { d.closeErr = d.close() })
 	return d.closeErr
 }
@@ -185,6 +206,9 @@ func (d *Device) keep(s Stats) {
 // [barewire.ErrNotGlobal] where the device does not say so: then local code may load such
 // words, and all that changes them goes through operations.
 func (dom *Domain) GlobalAtomics() (barewire.GlobalAtomics, error) {
+	if dom.none() {
+		return barewire.GlobalAtomics{}, errNoDomain
+	}
 	if !dom.dev.limits.AtomicGlobal {
 		return barewire.GlobalAtomics{}, wrap(barewire.ErrNotGlobal, "device %s", dom.dev.info.Name)
 	}

@@ -30,7 +30,12 @@ type Domain struct {
 }
 
 // Device is the domain's device.
-func (dom *Domain) Device() *Device { return dom.dev }
+func (dom *Domain) Device() *Device {
+	if dom.none() {
+		return nil
+	}
+	return dom.dev
+}
 
 // connections is the connections there are now.
 func (dom *Domain) connections() []*Conn {
@@ -65,6 +70,9 @@ func (dom *Domain) remove(c *Conn) {
 // registrations: operations with its regions fail from then on, and the regions
 // still have to be closed. Closing again waits until it is closed, and does nothing.
 func (dom *Domain) Close() error {
+	if dom.none() {
+		return errNoDomain
+	}
 	dom.once.Do(func() { dom.closeErr = dom.close() })
 	return dom.closeErr
 }
@@ -106,6 +114,9 @@ type Listener struct {
 // soft, a path for shm, host:port for those that use a network. An empty address
 // is one of the provider's choice, see [Listener.Addr].
 func (dom *Domain) Listen(ctx context.Context, addr string) (*Listener, error) {
+	if dom.none() {
+		return nil, errNoDomain
+	}
 	dom.mu.Lock()
 	closed := dom.closed
 	dom.mu.Unlock()
@@ -127,11 +138,19 @@ func (dom *Domain) Listen(ctx context.Context, addr string) (*Listener, error) {
 }
 
 // Addr is where the listener listens, as [Domain.Dial] takes it.
-func (ln *Listener) Addr() string { return ln.acceptor.Addr() }
+func (ln *Listener) Addr() string {
+	if ln.none() {
+		return ""
+	}
+	return ln.acceptor.Addr()
+}
 
 // Accept waits for a peer. Peers that are refused, by [Config.Authorize] or because
 // their version will not do, are told so and logged, and it waits for the next.
 func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
+	if ln.none() {
+		return nil, errNoListen
+	}
 	dom := ln.dom
 	for {
 		var refused error
@@ -165,6 +184,9 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 // Close stops listening; a waiting Accept returns. Connections that were accepted
 // stay. Closing again does nothing.
 func (ln *Listener) Close() error {
+	if ln.none() {
+		return errNoListen
+	}
 	ln.once.Do(func() {
 		ln.err = ln.acceptor.Close()
 		ln.dom.mu.Lock()
@@ -176,6 +198,9 @@ func (ln *Listener) Close() error {
 
 // Dial connects to a peer that listens at an address in the provider's form.
 func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
+	if dom.none() {
+		return nil, errNoDomain
+	}
 	dom.mu.Lock()
 	closed := dom.closed
 	dom.mu.Unlock()

@@ -115,7 +115,7 @@ type Notification struct {
 // error is returned and nothing is lost. After the connection failed it gives
 // what had arrived before, and then the reason.
 func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
-	if c == nil {
+	if c.none() {
 		return Notification{}, errNoConn
 	}
 	for {
@@ -182,7 +182,7 @@ func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification,
 func (c *Conn) SendBytes(ctx context.Context, b []byte) error {
 	r := request{verb: VerbSend, bytes: len(b)}
 	switch {
-	case c == nil:
+	case c.none():
 		return errNoConn
 	case len(b) == 0:
 		return refuse(c, &r, ErrEmpty)
@@ -227,7 +227,7 @@ func (c *Conn) sendCopy(r *request, b []byte) error {
 // Receive waits for the peer's next message and copies it into b. Where b is too
 // short for it the error is [ErrTooLong], n what it needs, and the message stays.
 func (c *Conn) Receive(ctx context.Context, b []byte) (n int, err error) {
-	if c == nil {
+	if c.none() {
 		return 0, errNoConn
 	}
 	if !c.pool.enter() {

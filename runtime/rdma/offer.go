@@ -84,7 +84,7 @@ func (s *scope) give() (barewire.Ref, error) {
 // offer keeps an offer and answers those who asked before.
 func (c *Conn) offer(ctx context.Context, o *offer, reg *registration) error {
 	fail := func(err error) error { return fmt.Errorf("rdma: offer %q: %w", o.name, err) }
-	if c == nil {
+	if c.none() {
 		return errNoConn
 	}
 	if err := checkName(o.name); err != nil {
@@ -132,7 +132,7 @@ func (c *Conn) offer(ctx context.Context, o *offer, reg *registration) error {
 // Withdraw takes an offer back: later imports wait for another by the name. Who has
 // imported it keeps what it has, see [Revoke]. It reports whether there was one.
 func Withdraw(c *Conn, name string) bool {
-	if c == nil {
+	if c.none() {
 		return false
 	}
 	c.ctl.mu.Lock()
@@ -240,6 +240,9 @@ func Import[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Context, c
 	if err != nil {
 		return barewire.Remote[T, A]{}, err
 	}
+	if c.none() {
+		return barewire.Remote[T, A]{}, errNoConn
+	}
 	ref, err := c.importRef(ctx, name, info, rights)
 	if err != nil {
 		return barewire.Remote[T, A]{}, fmt.Errorf("rdma: import %q as %s: %w", name, info.Name, err)
@@ -249,9 +252,6 @@ func Import[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Context, c
 
 // importRef asks for a reference and checks the answer: it comes from outside.
 func (c *Conn) importRef(ctx context.Context, name string, t *region.Type, rights barewire.Rights) (ref barewire.Ref, err error) {
-	if c == nil {
-		return ref, errNoConn
-	}
 	if err := checkName(name); err != nil {
 		return ref, err
 	}

@@ -134,7 +134,7 @@ func (c *Conn) Flush(ctx context.Context) error {
 // Fence makes the next operation that is posted on the connection wait until all
 // reads and atomics before it have ended. Writes and messages need none: see docs/ordering.md.
 func (c *Conn) Fence() error {
-	if c == nil {
+	if c.none() {
 		return errNoConn
 	}
 	if f := c.failed.Load(); f != nil {

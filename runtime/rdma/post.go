@@ -15,7 +15,12 @@ type Poster interface {
 	poster() (c *Conn, collect bool)
 }
 
-func (c *Conn) poster() (*Conn, bool) { return c, false }
+func (c *Conn) poster() (*Conn, bool) {
+	if c.none() {
+		return nil, false
+	}
+	return c, false
+}
 
 // request is an operation as the typed functions ask for it.
 type request struct {
@@ -59,7 +64,7 @@ func post(p Poster, r *request, more []piece) (Op, error) {
 	if p != nil {
 		c, collect = p.poster()
 	}
-	if c == nil {
+	if c.none() {
 		return Op{}, refuse(nil, r, errNoConn)
 	}
 	var reg *registration

@@ -52,6 +52,9 @@ func Register[T barewire.Fixed[T], R barewire.Registrable, A barewire.Registered
 
 // register moves a handle into the domain.
 func (dom *Domain) register(h *region.Handle, gen uint32, rights barewire.Rights) (uint32, error) {
+	if dom.none() {
+		return 0, wrap(ErrClosed, "register: %s: %s", h.Name(), noDomain)
+	}
 	next, err := h.Advance(gen, region.Moved)
 	if err != nil {
 		return 0, region.Doing("register", err)
@@ -132,6 +135,9 @@ func Also[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.Registered]
 }
 
 func (dom *Domain) also(h *region.Handle, gen uint32, rights barewire.Rights) (*region.Handle, error) {
+	if dom.none() {
+		return nil, wrap(ErrClosed, "register again: %s: %s", h.Name(), noDomain)
+	}
 	if err := h.Hold(gen); err != nil {
 		return nil, region.Doing("register again", err)
 	}

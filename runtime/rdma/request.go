@@ -51,7 +51,7 @@ func refuseOn(p Poster, r *request, err error) error { return refuse(connOf(p), 
 // hold holds a piece's region and finds its registration.
 func hold(p Poster, g *piece) error {
 	c := connOf(p)
-	if c == nil {
+	if c.none() {
 		return errNoConn
 	}
 	if err := g.h.Hold(g.gen); err != nil {

@@ -116,6 +116,9 @@ func Grant[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.RemoteAcce
 	if err != nil {
 		return nil, err
 	}
+	if c.none() {
+		return nil, errNoConn
+	}
 	if err := h.Hold(gen); err != nil {
 		return nil, err
 	}
@@ -133,8 +136,6 @@ func Grant[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.RemoteAcce
 
 func (r *registration) scope(c *Conn, rights barewire.Rights) (*scope, error) {
 	switch {
-	case c == nil:
-		return nil, errNoConn
 	case c.dom != r.dom:
 		return nil, fmt.Errorf("%w: the connection is in another domain than the region", ErrDomain)
 	case !r.dom.dev.limits.ConnGrants:

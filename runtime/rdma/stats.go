@@ -69,6 +69,9 @@ func (s *Stats) add(t *tally) {
 // Stats is what the connection did.
 func (c *Conn) Stats() Stats {
 	var s Stats
+	if c.none() {
+		return s
+	}
 	c.pollMu.Lock()
 	c.mu.Lock()
 	t := c.tally
@@ -83,6 +86,9 @@ func (c *Conn) Stats() Stats {
 
 // Stats is what the device's connections did, those that are closed too.
 func (d *Device) Stats() Stats {
+	if d.none() {
+		return Stats{}
+	}
 	d.mu.Lock()
 	total := d.past
 	total.Posted, total.Bytes = maps.Clone(total.Posted), maps.Clone(total.Bytes)

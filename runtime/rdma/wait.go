@@ -53,7 +53,7 @@ func (c *Conn) ready(w want) bool {
 // ctx ends first its error is returned, and the operation goes on: its regions stay busy, and Wait may be called again.
 func (o Op) Wait(ctx context.Context) error {
 	c := o.c
-	if c == nil {
+	if c.none() {
 		return errNoOp
 	}
 	if !c.done(o.seq) {
@@ -68,8 +68,6 @@ func (o Op) Wait(ctx context.Context) error {
 	}
 	return nil
 }
-
-var errNoOp = wrap(ErrOp, "wait: a zero Op; operations that were posted give others")
 
 // Done reports whether the operation has ended, without waiting. It looks once.
 func (o Op) Done() bool {
@@ -88,7 +86,7 @@ func (o Op) Done() bool {
 // mode Busy it must be called, or something waited for, often: nothing else sees
 // what the peer sends.
 func (c *Conn) Poll() bool {
-	if c == nil {
+	if c.none() {
 		return false
 	}
 	_ = c.handOver()
@@ -97,7 +95,7 @@ func (c *Conn) Poll() bool {
 
 // WaitRoom returns when another operation can be posted.
 func (c *Conn) WaitRoom(ctx context.Context) error {
-	if c == nil {
+	if c.none() {
 		return errNoConn
 	}
 	if f := c.failed.Load(); f != nil {

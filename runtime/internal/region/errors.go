@@ -2,6 +2,7 @@ package region
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -46,6 +47,9 @@ func (e *Error) Error() string {
 		s.WriteString(e.Op + ": ")
 	}
 	s.WriteString(name(e.Region, e.Type, e.Made))
+	if e.Err == nil {
+		return s.String() + ": no reason was given"
+	}
 	s.WriteString(": " + e.Err.Error())
 	if e.Detail != "" {
 		s.WriteString(": " + e.Detail)
@@ -70,8 +74,11 @@ func Doing(op string, err error) error {
 	return err
 }
 
-// name is how errors call a region.
+// name is how errors call a region. A given name may be anything, and goes to terminals and logs.
 func name(given, typ, made string) string {
+	if q := strconv.Quote(given); q != `"`+given+`"` {
+		given = q
+	}
 	if given != "" {
 		return "region " + given + " of " + typ + " made at " + made
 	}
