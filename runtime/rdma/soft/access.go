@@ -50,10 +50,10 @@ func (q *queue) checkOwn(wr *rdma.WorkRequest) (total int, serr *rdma.StatusErro
 		if !slot.r.covers(s) {
 			return 0, uncovered(slot.r, s)
 		}
+		if s.Len > maxTransfer-total {
+			return 0, status(rdma.StatusLocal, "more than %d bytes in one request", maxTransfer)
+		}
 		total += s.Len
-	}
-	if total > maxTransfer {
-		return 0, status(rdma.StatusLocal, "%d bytes in one request, and there is room for %d", total, maxTransfer)
 	}
 	return total, nil
 }

@@ -222,7 +222,9 @@ func (q *queue) Wait(ctx context.Context) error {
 	if q.waiters.Add(-1) > 0 {
 		q.poke() // the others wait for the same
 	}
-	switch _, closed = q.look(); {
+	switch some, closed = q.look(); {
+	case some && !closed:
+		return nil
 	case closed:
 		return fmt.Errorf("soft: wait for %s: the queue: %w", q.name, errClosed)
 	case ctx.Err() != nil:
