@@ -2,6 +2,8 @@ package shm
 
 import (
 	"context"
+	"io"
+	"net"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -18,20 +20,67 @@ func BenchmarkPingPong(b *testing.B) {
 		b.Skip("two threads that poll need two processors")
 	}
 	b.Run("bare", barePingPong)
-	b.Run("shm", func(b *testing.B) {
-		left, right := pair(b, nil, 1<<16)
-		fatal(b, left.q.Prepare(within(b, 1e9), right.k.R, right.k.Epoch))
-		fatal(b, right.q.Prepare(within(b, 1e9), left.k.R, left.k.Epoch))
-		b.ReportAllocs()
-		b.ResetTimer()
-		go func() {
+	b.Run("shm", func(b *testing.B) { pingPong(b, rdma.Busy) })
+	b.Run("adaptive", func(b *testing.B) { pingPong(b, rdma.Adaptive) })
+	b.Run("event", func(b *testing.B) { pingPong(b, rdma.ByEvent) })
+	b.Run("unix", unixPingPong)
+}
+
+// pingPong polls in busy mode, else it waits.
+func pingPong(b *testing.B, mode rdma.Mode) {
+	left, right := pair(b, &rdma.Config{Mode: mode}, 1<<16)
+	fatal(b, left.q.Prepare(within(b, 1e9), right.k.R, right.k.Epoch))
+	fatal(b, right.q.Prepare(within(b, 1e9), left.k.R, left.k.Epoch))
+	b.ReportAllocs()
+	b.ResetTimer()
+	go func() {
+		if mode == rdma.Busy {
 			runtime.LockOSThread()
-			pong(b, right, left, b.N, false, func() {})
-		}()
-		best := window{}
-		pong(b, left, right, b.N, true, best.tick)
-		best.report(b)
-	})
+		}
+		pong(b, right, left, b.N, mode, false, func() {})
+	}()
+	best := window{}
+	pong(b, left, right, b.N, mode, true, best.tick)
+	best.report(b)
+}
+
+// unixPingPong is the same through a socket.
+func unixPingPong(b *testing.B) {
+	ln, err := net.Listen("unix", address())
+	fatal(b, err)
+	defer ln.Close()
+	go func() {
+		c, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		buf := make([]byte, 64)
+		for {
+			if _, err := io.ReadFull(c, buf); err != nil {
+				return
+			}
+			if _, err := c.Write(buf); err != nil {
+				return
+			}
+		}
+	}()
+	c, err := net.Dial("unix", ln.Addr().String())
+	fatal(b, err)
+	defer c.Close()
+	buf := make([]byte, 64)
+	best := window{}
+	b.ResetTimer()
+	for range b.N {
+		best.tick()
+		if _, err := c.Write(buf); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, buf); err != nil {
+			b.Fatal(err)
+		}
+	}
+	best.report(b)
 }
 
 // window finds the fastest run of rounds: on a machine that does other things too, the
@@ -69,7 +118,7 @@ func put(b testing.TB, s *side, wrs []rdma.WorkRequest) {
 }
 
 // pong exchanges n notifications; the side that serves begins.
-func pong(b testing.TB, own, peer *side, n int, serves bool, tick func()) {
+func pong(b testing.TB, own, peer *side, n int, mode rdma.Mode, serves bool, tick func()) {
 	wr := own.one(rdma.VerbWriteNotify, 1, 0, 64, peer, 4096)
 	wrs := []rdma.WorkRequest{wr}
 	recv := []rdma.ReceiveRequest{{ID: 2}}
@@ -83,6 +132,12 @@ func pong(b testing.TB, own, peer *side, n int, serves bool, tick func()) {
 			put(b, own, wrs)
 		}
 		for got := false; !got; {
+			if mode != rdma.Busy {
+				if err := own.q.Wait(context.Background()); err != nil {
+					b.Error(err)
+					return
+				}
+			}
 			for _, c := range out[:own.q.Poll(out[:])] {
 				if c.Err != nil {
 					b.Error(c.Err)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,8 +21,15 @@ type socket struct {
 	raw  syscall.RawConn
 	cred unix.Ucred
 	bell func(fd uintptr) // sends a doorbell; made once
+
+	// What receive uses; made once.
 	buf  [maxMessage + 1]byte
 	oob  []byte
+	iov  unix.Iovec
+	hdr  unix.Msghdr
+	recv func(fd uintptr) bool
+	n    int
+	err  error
 }
 
 func newSocket(conn *net.UnixConn) (*socket, error) {
@@ -42,7 +51,37 @@ func newSocket(conn *net.UnixConn) (*socket, error) {
 		// A full socket means that the peer has bells enough to read.
 		_ = unix.Sendto(int(fd), packet, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, nil)
 	}
+	s.iov.Base = &s.buf[0]
+	s.iov.SetLen(len(s.buf))
+	s.recv = s.packet
 	return s, nil
+}
+
+// packet receives a packet, if there is one. A doorbell is one, so this allocates nothing, as
+// net's ReadMsgUnix does.
+func (s *socket) packet(fd uintptr) bool {
+	s.hdr = unix.Msghdr{Iov: &s.iov, Control: &s.oob[0]}
+	s.hdr.SetIovlen(1)
+	s.hdr.SetControllen(len(s.oob))
+	for {
+		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&s.hdr)), unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
+		switch errno {
+		case unix.EINTR:
+			continue
+		case unix.EAGAIN:
+			return false
+		case 0:
+			s.n, s.err = int(n), nil
+			if n == 0 {
+				s.err = io.EOF
+			}
+		case unix.ECONNRESET:
+			s.err = io.EOF // the peer ended with messages of ours unread
+		default:
+			s.err = os.NewSyscallError("recvmsg", errno)
+		}
+		return true
+	}
 }
 
 // ring wakes the peer up. It never waits.
@@ -77,18 +116,17 @@ func (s *socket) send(m message, fd int, timeout time.Duration) error {
 // receive waits for a message. The texts in it are good until the next call. Who gets a descriptor closes it; it
 // is -1 for a message that has none. io.EOF means that the peer has ended.
 func (s *socket) receive() (m message, fd int, err error) {
-	n, oobn, flags, _, err := s.conn.ReadMsgUnix(s.buf[:], s.oob)
-	if errors.Is(err, syscall.ECONNRESET) {
-		err = io.EOF // it ended with messages of ours unread
-	}
-	if err != nil {
+	if err := s.raw.Read(s.recv); err != nil {
 		return message{}, -1, err
 	}
-	fds, err := passed(s.oob[:oobn])
-	if err == nil {
-		m, err = parse(s.buf[:n])
+	if s.err != nil {
+		return message{}, -1, s.err
 	}
-	if err == nil && (len(fds) != m.kind.passes() || flags&unix.MSG_CTRUNC != 0) {
+	fds, err := passed(s.oob[:min(int(s.hdr.Controllen), len(s.oob))])
+	if err == nil {
+		m, err = parse(s.buf[:s.n])
+	}
+	if err == nil && (len(fds) != m.kind.passes() || s.hdr.Flags&unix.MSG_CTRUNC != 0) {
 		err = fmt.Errorf("%w: kind %d with %d descriptors instead of %d", errMessage, m.kind, len(fds), m.kind.passes())
 	}
 	if err != nil {

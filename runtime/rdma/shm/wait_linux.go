@@ -84,8 +84,8 @@ func (q *queue) Wait(ctx context.Context) error {
 
 // look spins until there is something, or the time is over.
 func (q *queue) look(budget int64) (found bool, err error) {
-	start := time.Now()
-	for i := 1; ; i++ {
+	var start time.Time // read only if the first looks are in vain: the clock takes as long as some of them
+	for i := 0; ; i++ {
 		q.pollMu.Lock()
 		closed := q.closed
 		found = !closed && q.ready()
@@ -95,7 +95,9 @@ func (q *queue) look(budget int64) (found bool, err error) {
 			return false, errClosed
 		case found:
 			return true, nil
-		case i&31 == 0 && int64(time.Since(start)) > budget:
+		case i == 31:
+			start = time.Now()
+		case i&31 == 31 && int64(time.Since(start)) > budget:
 			return false, nil
 		}
 	}
