@@ -204,9 +204,17 @@ func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byt
 	for {
 		select {
 		case g := <-ln.greeted:
-			if q, err := ln.take(g, answer); err == nil {
+			own, fd, err := newOutbox(ln.d.a.layout)
+			if err != nil {
+				g.close()
+				return nil, err
+			}
+			q, err := ln.take(g, own, fd, answer)
+			_ = unix.Close(fd)
+			if err == nil {
 				return q, nil
-			} else if errors.Is(err, errClosed) {
+			}
+			if errors.Is(err, errClosed) {
 				return nil, err
 			}
 		case <-ln.end.Done():
@@ -217,8 +225,8 @@ func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byt
 	}
 }
 
-// take answers a peer.
-func (ln *listener) take(g *greeting, answer func(hello []byte) ([]byte, error)) (*queue, error) {
+// take answers a peer. It owns the outbox, not the descriptor.
+func (ln *listener) take(g *greeting, own *outbox, fd int, answer func(hello []byte) ([]byte, error)) (*queue, error) {
 	ours, err := answer(slices.Clone(g.hello))
 	if err == nil && len(ours) > maxHello {
 		err = fmt.Errorf("shm: a hello of %d bytes, at most %d can be sent", len(ours), maxHello)
@@ -226,28 +234,23 @@ func (ln *listener) take(g *greeting, answer func(hello []byte) ([]byte, error))
 	if err != nil {
 		_ = g.sock.send(message{kind: kindRefuse, body: []byte(err.Error())}, -1, refusalGrace)
 		g.close()
+		own.close()
 		return nil, err
 	}
-	own, err := ln.d.greet(g.sock, ours)
-	if err != nil {
+	if err := ln.d.greet(g.sock, own, fd, ours); err != nil {
 		g.close()
+		own.close()
 		return nil, err
 	}
 	return newQueue(ln.d, g.sock, own, g.peer, g.hello, ln.Addr())
 }
 
 // greet sends a hello with an outbox.
-func (d *domain) greet(s *socket, hello []byte) (*outbox, error) {
-	own, fd, err := newOutbox(d.a.layout)
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
+func (d *domain) greet(s *socket, own *outbox, fd int, hello []byte) error {
 	if err := s.send(message{kind: kindHello, layout: own.layout, body: hello}, fd, d.a.handshake); err != nil {
-		own.close()
-		return nil, fmt.Errorf("shm: saying hello: %w", err)
+		return fmt.Errorf("shm: saying hello: %w", err)
 	}
-	return own, nil
+	return nil
 }
 
 // Close stops listening. Accepted queues stay.
@@ -297,8 +300,14 @@ func (d *domain) introduce(conn *net.UnixConn, addr string, hello []byte, until 
 	if err != nil {
 		return nil, err
 	}
-	own, err := d.greet(s, hello)
+	own, fd, err := newOutbox(d.a.layout)
 	if err != nil {
+		return nil, err
+	}
+	err = d.greet(s, own, fd, hello)
+	_ = unix.Close(fd)
+	if err != nil {
+		own.close()
 		return nil, err
 	}
 	g, err := d.hear(conn, until)

@@ -2,9 +2,11 @@ package shm
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -96,17 +98,19 @@ func TestBadHellos(t *testing.T) {
 }
 
 // rogueQueue connects a queue to a peer whose socket and outbox the test has.
-func rogueQueue(t testing.TB) (a *side, s *socket, own, peer *outbox) {
+func rogueQueue(t testing.TB) (a *side, sock *socket, own, peer *outbox) {
 	t.Helper()
 	a = newSide(t, nil, 1<<16, all)
 	ln, err := a.dom.Listen(within(t, time.Second), address())
 	fatal(t, err)
 	defer ln.Close()
-	s = rogue(t, ln.Addr())
+	s := rogue(t, ln.Addr())
 	d := newDomain(newAdapter(nil))
-	own, err = d.greet(s, nil)
+	own, fd, err := newOutbox(d.a.layout)
 	fatal(t, err)
 	t.Cleanup(own.close)
+	fatal(t, d.greet(s, own, fd, nil))
+	fatal(t, unix.Close(fd))
 	q, err := ln.Accept(within(t, time.Second), func([]byte) ([]byte, error) { return nil, nil })
 	fatal(t, err)
 	a.q = q.(*queue)
@@ -348,5 +352,76 @@ func TestListenAtPath(t *testing.T) {
 	}
 	if _, err := a.dom.Listen(ctx, ""); err == nil || !strings.Contains(err.Error(), "path") {
 		t.Errorf("listening nowhere: %v", err)
+	}
+}
+
+// asNobody runs f on a thread of its own that may do no more than any user.
+func asNobody(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan unix.Errno)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		var errno unix.Errno
+		if os.Geteuid() == 0 {
+			const nobody = 65534
+			_, _, errno = unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody)
+		}
+		if errno == 0 {
+			f()
+		}
+		done <- errno
+	}()
+	if errno := <-done; errno != 0 {
+		t.Fatal(errno)
+	}
+}
+
+// TestNobodyOpensAgain has a user try what /proc offers: to open a descriptor that was passed for
+// reading once more, for writing.
+func TestNobodyOpensAgain(t *testing.T) {
+	open := func(fd int) (err error) {
+		asNobody(t, func() {
+			var again int
+			if again, err = unix.Open(fmt.Sprintf("/proc/thread-self/fd/%d", fd), unix.O_RDWR|unix.O_CLOEXEC, 0); err == nil {
+				_ = unix.Close(again)
+			}
+		})
+		return err
+	}
+	fd := memfd(t, 4096, sealed)
+	fatal(t, open(fd)) // so it can be done, where nothing is done against it
+	ro, err := readOnly(fd)
+	fatal(t, err)
+	defer unix.Close(ro)
+	if err := open(ro); !errors.Is(err, unix.EACCES) {
+		t.Errorf("a descriptor for reading, opened for writing: %v", err)
+	}
+	again, err := readOnly(fd) // a second registration of the same memory
+	fatal(t, err)
+	fatal(t, unix.Close(again))
+}
+
+// TestDialEnds dials one who accepts the connection and hangs up, or says something else.
+func TestDialEnds(t *testing.T) {
+	b := newSide(t, nil, 4096, all)
+	for name, says := range map[string][]byte{
+		"hangs up": nil, "nonsense": []byte("HTTP/1.1 400 Bad Request"), "a bell": {byte(kindBell)},
+		"a hello without outbox": (&message{kind: kindHello, layout: b.dom.a.layout}).append(nil),
+	} {
+		addr := address()
+		ln, err := net.ListenUnix(network, &net.UnixAddr{Name: addr, Net: network})
+		fatal(t, err)
+		go func() {
+			if c, err := ln.Accept(); err == nil {
+				_, _ = c.Write(says)
+				time.Sleep(20 * time.Millisecond)
+				_ = c.Close()
+			}
+		}()
+		start := time.Now()
+		if q, err := b.dom.Dial(within(t, 5*time.Second), addr, nil); err == nil || time.Since(start) > 4*time.Second {
+			t.Errorf("%s: %v, %v after %v", name, q, err, time.Since(start))
+		}
+		_ = ln.Close()
 	}
 }

@@ -24,7 +24,11 @@ type outbox struct {
 // newOutbox makes an outbox, and a descriptor of it that cannot be mapped for
 // writing by whoever gets it. The caller closes both.
 func newOutbox(l layout) (o *outbox, fd int, err error) {
-	fd, err = unix.MemfdCreate("barewire-shm", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
+	fd, err = unix.MemfdCreate("barewire-shm", flags|unix.MFD_NOEXEC_SEAL)
+	if errors.Is(err, unix.EINVAL) { // before Linux 6.3
+		fd, err = unix.MemfdCreate("barewire-shm", flags)
+	}
 	if err != nil {
 		return nil, -1, os.NewSyscallError("memfd_create", err)
 	}

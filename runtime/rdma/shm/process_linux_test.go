@@ -217,7 +217,11 @@ func helpRaw(role, addr string) error {
 			return err
 		}
 		d := newDomain(newAdapter(nil))
-		if _, err := d.greet(s, make([]byte, 16)); err != nil {
+		own, fd, err := newOutbox(d.a.layout)
+		if err != nil {
+			return err
+		}
+		if err := d.greet(s, own, fd, make([]byte, 16)); err != nil {
 			return err
 		}
 	}
