@@ -88,9 +88,10 @@ func Elements[T Fixed[T], A Access](w Window[T, A]) (first unsafe.Pointer, n int
 	return unsafe.Pointer(unsafe.StringData(w.all)), len(w.all)
 }
 
-// Step is where the element i begins, unchecked. It is for generated code.
-func Step(first unsafe.Pointer, i int, size uintptr) unsafe.Pointer {
-	return unsafe.Add(first, uintptr(i)*size)
+// Step is the place at bytes behind the first element, unchecked. A loop adds the size
+// of an element up, which costs less than multiplying. It is for generated code.
+func Step(first unsafe.Pointer, at uintptr) unsafe.Pointer {
+	return unsafe.Add(first, at)
 }
 
 // Slice is the elements as a slice over the region's memory: no copy. It must not

@@ -69,10 +69,12 @@ func allOf(g *gocode.Code, t *plan.Type) {
 		fmt.Sprintf("%s[A barewire.Access](w barewire.Window[%s, A]) iter.Seq2[int, %s]", name, t.Go, view), func(b *gocode.Body) {
 			b.Block("return func(yield func(int, %s) bool)", view)
 			b.P("first, n := barewire.Elements(w)")
+			b.P("at := uintptr(0)")
 			b.Block("for i := range n")
-			b.Block("if !yield(i, %s)", viewOver(t, fmt.Sprintf("(*[%d]byte)(barewire.Step(first, i, %d))", t.Region.Size, t.Region.Size)))
+			b.Block("if !yield(i, %s)", viewOver(t, fmt.Sprintf("(*[%d]byte)(barewire.Step(first, at))", t.Region.Size)))
 			b.P("return")
 			b.End()
+			b.P("at += %d", t.Region.Size)
 			b.End()
 			b.End()
 		})

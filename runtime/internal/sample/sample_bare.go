@@ -268,10 +268,12 @@ func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
 func WordAll[A barewire.Access](w barewire.Window[Word, A]) iter.Seq2[int, WordView] {
 	return func(yield func(int, WordView) bool) {
 		first, n := barewire.Elements(w)
+		at := uintptr(0)
 		for i := range n {
-			if !yield(i, WordView{(*[8]byte)(barewire.Step(first, i, 8))}) {
+			if !yield(i, WordView{(*[8]byte)(barewire.Step(first, at))}) {
 				return
 			}
+			at += 8
 		}
 	}
 }
@@ -774,10 +776,12 @@ func TickAt[A barewire.Access](w barewire.Window[Tick, A], i int) TickView {
 func TickAll[A barewire.Access](w barewire.Window[Tick, A]) iter.Seq2[int, TickView] {
 	return func(yield func(int, TickView) bool) {
 		first, n := barewire.Elements(w)
+		at := uintptr(0)
 		for i := range n {
-			if !yield(i, TickView{(*[64]byte)(barewire.Step(first, i, 64))}) {
+			if !yield(i, TickView{(*[64]byte)(barewire.Step(first, at))}) {
 				return
 			}
+			at += 64
 		}
 	}
 }
@@ -1251,10 +1255,12 @@ func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView
 func SensorAll[A barewire.Access](w barewire.Window[Sensor, A]) iter.Seq2[int, SensorView] {
 	return func(yield func(int, SensorView) bool) {
 		first, n := barewire.Elements(w)
+		at := uintptr(0)
 		for i := range n {
-			if !yield(i, SensorView{(*[13]byte)(barewire.Step(first, i, 13))}) {
+			if !yield(i, SensorView{(*[13]byte)(barewire.Step(first, at))}) {
 				return
 			}
+			at += 13
 		}
 	}
 }
