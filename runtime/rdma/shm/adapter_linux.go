@@ -2,6 +2,7 @@ package shm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -116,16 +117,17 @@ func (a *adapter) NewDomain() (rdma.ProtectionDomain, error) {
 	return d, nil
 }
 
-// Close ends what is left of the domains.
+// Close ends what is left of the domains. The error says whose memory a peer is still in.
 func (a *adapter) Close() error {
 	a.mu.Lock()
 	domains := a.domains
 	a.domains = nil
 	a.mu.Unlock()
+	var errs []error
 	for d := range domains {
-		_ = d.Close()
+		errs = append(errs, d.Close())
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // forget takes out a domain that closed.

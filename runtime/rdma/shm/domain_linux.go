@@ -299,9 +299,11 @@ func (d *domain) Close() error {
 	for l := range listeners {
 		_ = l.Close()
 	}
+	var closing sync.WaitGroup
 	for q := range queues {
-		_ = q.Close()
+		closing.Go(func() { _ = q.Close() })
 	}
+	closing.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), d.a.letGo+time.Second)
 	defer cancel()
 	keys := *d.keys.Load()

@@ -425,3 +425,20 @@ func TestDialEnds(t *testing.T) {
 		_ = ln.Close()
 	}
 }
+
+// TestPeerReadsNothing has a peer that lets its socket run full. Neither bells nor
+// questions wait for it, and each request ends.
+func TestPeerReadsNothing(t *testing.T) {
+	a, _, _, _ := rogueQueue(t)
+	for range 10000 {
+		a.q.sock.ring()
+	}
+	wr := rdma.WorkRequest{ID: 1, Verb: rdma.VerbRead, Segs: 1, Key: 0x1234, Epoch: 1}
+	wr.Local[0] = a.seg(0, 64)
+	a.post(t, wr, rdma.WorkRequest{ID: 2, Verb: rdma.VerbFlush})
+	a.fails(t, 1, rdma.StatusPeerLost)
+	a.fails(t, 2, rdma.StatusPeerLost)
+	if err := a.q.Prepare(within(t, time.Second), 0x1234, 1); err == nil {
+		t.Error("a key was prepared by nobody")
+	}
+}

@@ -55,20 +55,22 @@ func (im *imports) find(key, epoch uint32) *remote {
 	return nil
 }
 
-// lookup is the mapping for a work request; if there is none, it is asked for.
-func (q *queue) lookup(wr *rdma.WorkRequest) *remote {
+// lookup finds the mapping for a work request: it is the last one then. If there
+// is none, it is asked for, and the result is not over; or the request has failed.
+func (q *queue) lookup(wr *rdma.WorkRequest) (*remote, result) {
 	im := &q.imports
 	if r := im.find(uint32(wr.Key), wr.Epoch); r != nil {
 		im.last = r
-		return r
+		return r, over
 	}
 	if im.head == nil {
-		im.head = &ask{key: uint32(wr.Key), epoch: wr.Epoch}
-		if err := q.askFor(im.head); err != nil {
-			q.failLocked(lost, failure(rdma.StatusPeerLost, "asking for key %#x: %v", wr.Key, err))
+		head := &ask{key: uint32(wr.Key), epoch: wr.Epoch}
+		if err := q.askFor(head); err != nil {
+			return nil, q.refuse(wr, failure(rdma.StatusPeerLost, "asking for key %#x: %v", wr.Key, err))
 		}
+		im.head = head
 	}
-	return nil
+	return nil, needKey
 }
 
 // askFor sends a question. mu is held.

@@ -157,8 +157,9 @@ func (q *queue) oneSided(wr *rdma.WorkRequest) result {
 	}
 	r := q.imports.last
 	if r == nil || r.key != uint32(wr.Key) || r.epoch != wr.Epoch {
-		if r = q.lookup(wr); r == nil {
-			return needKey
+		var res result
+		if r, res = q.lookup(wr); r == nil {
+			return res
 		}
 	}
 	off := wr.Addr - r.addr
