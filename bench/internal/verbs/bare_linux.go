@@ -36,9 +36,9 @@ type exchange struct {
 	_     [64]byte
 }
 
-// apart is a payload of 64 bytes and its number in lines of their own, as a write
+// lines is a payload of 64 bytes and its number in lines of their own, as a write
 // with notification needs them.
-type apart struct {
+type lines struct {
 	payload [64]byte
 	_       [64]byte
 	seq     atomic.Uint64
@@ -61,7 +61,7 @@ func echoApart(ready func(string)) error {
 	if err != nil {
 		return err
 	}
-	x := (*[2]apart)(unsafe.Pointer(unsafe.SliceData(b)))
+	x := (*[2]lines)(unsafe.Pointer(unsafe.SliceData(b)))
 	there, back := &x[0], &x[1]
 	ready("ready")
 	for seq := uint64(1); ; seq++ {
@@ -82,7 +82,7 @@ func memfdApart(l *Loop) error {
 	if _, err := l.start("memfd, two lines", f); err != nil {
 		return err
 	}
-	x := (*[2]apart)(unsafe.Pointer(unsafe.SliceData(b)))
+	x := (*[2]lines)(unsafe.Pointer(unsafe.SliceData(b)))
 	there, back := &x[0], &x[1]
 	seq := uint64(0)
 	var own [64]byte
@@ -294,8 +294,8 @@ func netSocket(l *Loop) error {
 
 func bareRoundTrips(row func(string, rows.Class, string, func() (*Loop, error)) Row) []Row {
 	return []Row{
-		row("memfd", rows.Limit, "56 bytes and their number in one line, both sides spin", opener(memfd)),
-		row("memfd, two lines", rows.Variant, "64 bytes, and their number in another line", opener(memfdApart)),
+		row("memfd", rows.Limit, "56 bytes and their number in one line, both sides spin", opener(apart(memfd))),
+		row("memfd, two lines", rows.Variant, "64 bytes, and their number in another line", opener(apart(memfdApart))),
 		row("unix seqpacket, system calls", rows.Peer, "read and write that block", opener(rawSocket(unix.SOCK_SEQPACKET))),
 		row("unix stream, system calls", rows.Peer, "read and write that block", opener(rawSocket(unix.SOCK_STREAM))),
 		row("unix stream, package net", rows.Peer, "as Go programs do", opener(netSocket)),

@@ -7,12 +7,31 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 )
 
 // PeerEnv says to a program that it is the other process of a row. Programs that
 // use this package call [Peer] first of all.
 const PeerEnv = "BAREWIRE_BENCH_PEER"
+
+// pinEnv says to a peer on which processor it is to stay.
+const pinEnv = "BAREWIRE_BENCH_PIN"
+
+// apart makes a row one whose two processes stay on a processor each.
+func apart(open func(*Loop) error) func(*Loop) error {
+	return func(l *Loop) error {
+		cpu, undo, err := pin()
+		if err != nil {
+			return err
+		}
+		l.onClose(undo)
+		if cpu >= 0 {
+			l.env = append(l.env, pinEnv+"="+strconv.Itoa(cpu))
+		}
+		return open(l)
+	}
+}
 
 // peers are the other sides, by name: each serves until the process is ended. It says
 // where it can be reached when it is ready.
@@ -26,6 +45,12 @@ func Peer() {
 		return
 	}
 	serve := peers[name]
+	if cpu, err := strconv.Atoi(os.Getenv(pinEnv)); err == nil {
+		if err := pinTo(cpu); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+	}
 	if serve == nil {
 		fmt.Fprintln(os.Stderr, "bench: no peer is called", name)
 		os.Exit(2)
@@ -50,6 +75,7 @@ func (l *Loop) start(name string, files ...*os.File) (addr string, err error) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), PeerEnv+"="+name)
+	cmd.Env = append(cmd.Env, l.env...)
 	cmd.Stderr, cmd.ExtraFiles = os.Stderr, files
 	in, err := cmd.StdinPipe()
 	if err != nil {

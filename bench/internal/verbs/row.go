@@ -30,6 +30,7 @@ type Row struct {
 type Loop struct {
 	Run   func(n int) error
 	close []func() error
+	env   []string // of the peer
 }
 
 // Close ends what the row opened, last opened first.
