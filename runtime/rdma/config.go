@@ -3,6 +3,7 @@ package rdma
 import (
 	"fmt"
 	"log/slog"
+	"reflect"
 	"time"
 )
 
@@ -97,6 +98,9 @@ const (
 
 // resolve returns the configuration with the transport's values and the defaults filled in.
 func (c Config) resolve() (Config, error) {
+	if isNilPointer(c.Transport) || isNilPointer(c.Provider) {
+		return c, fmt.Errorf("%w: its Transport or Provider is a nil pointer; leave it out for any", ErrConfig)
+	}
 	if c.Transport != nil {
 		if err := c.Transport.settle(&c); err != nil {
 			return c, err
@@ -128,13 +132,19 @@ func (c Config) resolve() (Config, error) {
 	if c.HandshakeTimeout < 0 {
 		return c, fmt.Errorf("%w: HandshakeTimeout is %v, want more than 0", ErrConfig, c.HandshakeTimeout)
 	}
-	if c.Credits*c.MaxMessage > maxPool {
+	if int64(c.Credits)*int64(c.MaxMessage) > maxPool {
 		return c, fmt.Errorf("%w: %d Credits of MaxMessage %d take more than 1 GiB a connection", ErrConfig, c.Credits, c.MaxMessage)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
 	return c, nil
+}
+
+// isNilPointer reports whether there is a pointer in an interface, to nothing.
+func isNilPointer(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.Kind() == reflect.Pointer && r.IsNil()
 }
 
 // fill sets what is zero.

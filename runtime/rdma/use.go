@@ -18,7 +18,7 @@ var providers struct {
 // Use makes a provider known to [Devices] and [Open]. Providers' packages call
 // it when they are imported. One with a name that is known already takes its place.
 func Use(p Provider) {
-	if p == nil {
+	if p == nil || isNilPointer(p) {
 		return
 	}
 	providers.mu.Lock()

@@ -23,6 +23,7 @@ package soft
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -107,6 +108,9 @@ var device = rdma.DeviceInfo{
 // Open makes an adapter. Each call gives another one: closing it ends what was
 // made from it, and no more.
 func (f *Fabric) Open(ctx context.Context, name string, cfg *rdma.Config) (rdma.Adapter, error) {
+	if f == nil || f.listening == nil {
+		return nil, errors.New("soft: a zero Fabric: New makes them")
+	}
 	if name != "" && name != device.Name {
 		return nil, fmt.Errorf("soft: there is no device %q: its only one is %q", name, device.Name)
 	}
