@@ -130,11 +130,12 @@ func help(role, addr string) error {
 	if role == "exchange" {
 		return e.exchange(opsToExchange(), 2)
 	}
-	act, ok := roles[role]
-	if !ok {
-		return errors.New("no such role")
+	for _, known := range []map[string]func(e *end) error{roles, answers} {
+		if act := known[role]; act != nil {
+			return act(e)
+		}
 	}
-	return act(e)
+	return errors.New("no such role")
 }
 
 func ready() { fmt.Println("ready") }
