@@ -52,3 +52,44 @@ func BenchmarkHand8(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPingPong is a write with notification there and one back, two goroutines
+// waiting for each other: a turn is both.
+func BenchmarkPingPong(b *testing.B) {
+	for name, mode := range map[string]rdma.Mode{"event": rdma.ByEvent, "adaptive": rdma.Adaptive, "busy": rdma.Busy} {
+		b.Run(name, func(b *testing.B) {
+			p := connect(b, rdma.Config{Mode: mode, Logger: quiet}, soft.Config{})
+			if mode == rdma.Busy {
+				stop := pollNow(p.a.conn)
+				defer stop()
+			}
+			local, rem := words(b, p, 8)
+			mine := must(rdma.Register(p.a.dom, must(barewire.New(sample.WordInCPU(), 8))(b), sample.WordLocal()))(b)
+			theirs := must(rdma.Register(p.b.dom, must(barewire.New(sample.WordInCPU(), 8))(b), sample.WordRemoteReadWrite()))(b)
+			b.Cleanup(func() { _, _ = mine.Close(), theirs.Close() })
+			ctx := limit(b)
+			ok(b, rdma.Offer(ctx, p.b.conn, "back", theirs))
+			back := must(rdma.Import(ctx, p.a.conn, "back", sample.WordRemoteReadWrite()))(b)
+			done := make(chan error, 1)
+			go func() {
+				for {
+					n, err := p.a.conn.NextNotification(ctx)
+					if err == nil && n.Imm == 1 {
+						_, err = rdma.WriteNotify(p.a.conn, back.Slice(0, 1), mine.Span(0, 1), 2)
+					}
+					if err != nil || n.Imm == 0 {
+						done <- err
+						return
+					}
+				}
+			}()
+			b.ReportAllocs()
+			for b.Loop() {
+				must(rdma.WriteNotify(p.b.conn, rem.Slice(0, 1), local.Span(0, 1), 1))(b)
+				must(p.b.conn.NextNotification(ctx))(b)
+			}
+			must(rdma.WriteNotify(p.b.conn, rem.Slice(0, 1), local.Span(0, 1), 0))(b)
+			ok(b, <-done)
+		})
+	}
+}

@@ -65,6 +65,11 @@ func TestWriteAndRead(t *testing.T) {
 
 // pollUntilDone polls for a side that waits for nothing, in the mode Busy.
 func pollUntilDone(t testing.TB, c *rdma.Conn) {
+	t.Cleanup(pollNow(c))
+}
+
+// pollNow polls until the function that it returns is called.
+func pollNow(c *rdma.Conn) (stop func()) {
 	done := make(chan struct{})
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -79,5 +84,5 @@ func pollUntilDone(t testing.TB, c *rdma.Conn) {
 			}
 		}
 	})
-	t.Cleanup(func() { close(done); g.Wait() })
+	return func() { close(done); g.Wait() }
 }

@@ -185,6 +185,7 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	rec.verb, rec.slot, rec.extra, rec.by = r.verb, r.slot-1, 0, by
 	rec.key, rec.addr, rec.bytes = r.key, r.addr, r.bytes
 	rec.h, rec.gen, rec.result = r.h, r.gen, 0
+	rec.plain = reg != nil && len(more) == 0
 	rec.at.Fill()
 	switch {
 	case reg != nil:

@@ -15,6 +15,7 @@ type record struct {
 	verb   Verb
 	slot   int16 // of the send pool, or -1
 	extra  uint8 // more handles in the connection's side table: of a gather
+	plain  bool  // one region of the user's, and no result
 	by     class // on whose behalf
 	key    RKey
 	gen    uint32
