@@ -88,3 +88,11 @@ func (m *mailbox) expect(ctx context.Context, about uint32) (Mail, error) {
 	}
 	return x, err
 }
+
+// ask sends a mail and waits for the answer, which is about the same.
+func (m *mailbox) ask(ctx context.Context, about uint32, x Mail) (Mail, error) {
+	if err := m.put(ctx, about, x); err != nil {
+		return Mail{}, err
+	}
+	return m.expect(ctx, about)
+}

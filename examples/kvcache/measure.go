@@ -36,10 +36,7 @@ func (c *client) measureLatency(ctx context.Context) error {
 	number := uint64(0)
 	took, err := repeat(func() error {
 		number++
-		if err := c.mail.put(ctx, ping, Mail{Number: number}); err != nil {
-			return err
-		}
-		x, err := c.mail.expect(ctx, ping)
+		x, err := c.mail.ask(ctx, ping, Mail{Number: number})
 		if err != nil {
 			return err
 		}
@@ -62,7 +59,7 @@ func (c *client) measureThroughput(ctx context.Context) error {
 	if err := c.fill(1); err != nil {
 		return err
 	}
-	if err := c.mail.put(ctx, startMoving, Mail{}); err != nil {
+	if _, err := c.mail.ask(ctx, startMoving, Mail{}); err != nil {
 		return err
 	}
 	all := c.mine.Span(0, blockCount)
@@ -92,7 +89,7 @@ func (c *client) measureThroughput(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.mail.put(ctx, moved, Mail{Number: uint64(len(writes)+len(reads)) * blockCount * BlockBinarySize}); err != nil {
+	if _, err := c.mail.ask(ctx, moved, Mail{Number: uint64(len(writes)+len(reads)) * blockCount * BlockBinarySize}); err != nil {
 		return err
 	}
 	here := copying()

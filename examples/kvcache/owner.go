@@ -13,8 +13,6 @@ import (
 const (
 	blockCount = 256 // 1 MiB
 	countedAt  = 3   // the block where both sides count
-	ownerCount = 1_000_000
-	peerCount  = 10_000 // fewer: each is an operation
 )
 
 // owner has the cache.
@@ -139,9 +137,9 @@ func (o *owner) handle(ctx context.Context, n rdma.Notification, x Mail) error {
 		return o.look(ctx, n)
 	case startMoving:
 		o.before = o.conn.Stats()
-		return nil
+		return o.mail.put(ctx, startMoving, Mail{})
 	case moved:
-		return o.undisturbed(x)
+		return o.undisturbed(ctx, x)
 	}
 	return fmt.Errorf("mail about %d", n.Imm)
 }
@@ -223,11 +221,14 @@ func (o *owner) look(ctx context.Context, n rdma.Notification) error {
 }
 
 // undisturbed compares what this side was told with what was moved.
-func (o *owner) undisturbed(x Mail) error {
+func (o *owner) undisturbed(ctx context.Context, x Mail) error {
 	now := o.conn.Stats()
 	notified, messages := now.Notifications-o.before.Notifications, now.Messages-o.before.Messages
 	o.say("was not asked: %d MiB were written and read here, and all it got was %d notification", x.Number>>20, notified)
-	return claim(notified == 1 && messages == 0, "one-sided operations do not disturb: %d notifications, %d messages", notified, messages)
+	if err := claim(notified == 1 && messages == 0, "one-sided operations do not disturb: %d notifications, %d messages", notified, messages); err != nil {
+		return err
+	}
+	return o.mail.put(ctx, moved, Mail{})
 }
 
 // cheated waits for the forged write, which ends the connection.

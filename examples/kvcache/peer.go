@@ -93,10 +93,7 @@ func (c *client) count(ctx context.Context) (err error) {
 	if c.blocks, err = rdma.Import(ctx, c.conn, "blocks", BlockRemoteReadAtomic()); err != nil {
 		return err
 	}
-	if err := c.mail.put(ctx, startCounting, Mail{}); err != nil {
-		return err
-	}
-	if _, err := c.mail.expect(ctx, startCounting); err != nil {
+	if _, err := c.mail.ask(ctx, startCounting, Mail{}); err != nil {
 		return err
 	}
 	uses := BlockUsesOf(c.blocks, countedAt) // one field of one block
@@ -115,10 +112,7 @@ func (c *client) count(ctx context.Context) (err error) {
 		}
 		n, last = n+1, was
 	}
-	if err := c.mail.put(ctx, counted, Mail{Number: n, Count: uint32(turns)}); err != nil {
-		return err
-	}
-	_, err = c.mail.expect(ctx, counted)
+	_, err = c.mail.ask(ctx, counted, Mail{Number: n, Count: uint32(turns)})
 	return err
 }
 
