@@ -14,6 +14,7 @@ var lifeChecks = []check{
 	{"keys", checkKeys},
 	{"conn-grants", checkConnGrants},
 	{"deregister-in-traffic", checkDeregister},
+	{"close-in-traffic", checkCloseQuiet},
 	{"leaves-nothing", checkLeavesNothing},
 }
 
@@ -90,6 +91,51 @@ func checkDeregister(t *testing.T, f *Factory) {
 		time.Sleep(2 * time.Millisecond)
 		if !bytes.Equal(m.mem, make([]byte, len(m.mem))) {
 			t.Fatal("the memory changed after it was deregistered")
+		}
+		wg.Wait()
+	}
+}
+
+// checkCloseQuiet closes one end of a queue, while large writes and reads run over it in both
+// directions. Once Close has returned nothing may be accessed, on either side.
+func checkCloseQuiet(t *testing.T, f *Factory) {
+	const size = 2 << 20
+	rounds := 10
+	if testing.Short() {
+		rounds = 4
+	}
+	for round := range rounds {
+		a, b := connect(t, f)
+		bigA, bigB := a.register(size, every), b.register(size, every)
+		fill(bigA.mem, 1)
+		var wg sync.WaitGroup
+		for _, w := range []struct {
+			s         *side
+			own, peer *memory
+		}{{a, &bigA, &bigB}, {b, &bigB, &bigA}} {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for id := uint64(0); ; id++ {
+					verb := []rdma.Verb{rdma.VerbWrite, rdma.VerbRead}[id%2]
+					if n, _ := w.s.q.Post([]rdma.WorkRequest{op(verb, id, w.own, 0, size/2, w.peer, size/2)}); n != 1 {
+						return // closed
+					}
+					if c, err := take(w.s.q, patience); err != nil || c.Err != nil {
+						return
+					}
+				}
+			}()
+		}
+		time.Sleep(time.Duration(round) * 300 * time.Microsecond)
+		must(t, a.q.Close())
+		clear(bigA.mem)
+		clear(bigB.mem)
+		time.Sleep(2 * time.Millisecond)
+		for _, mem := range [][]byte{bigA.mem, bigB.mem} {
+			if !bytes.Equal(mem, make([]byte, size)) {
+				t.Fatal("memory changed after the queue was closed")
+			}
 		}
 		wg.Wait()
 	}

@@ -254,6 +254,9 @@ func take(q rdma.Queue, d time.Duration) (rdma.Completion, error) {
 		if err := q.Wait(ctx); err != nil {
 			return out[0], err
 		}
+		if ctx.Err() != nil { // it may have something now, and did not wake us
+			return out[0], ctx.Err()
+		}
 	}
 	return out[0], nil
 }
