@@ -38,6 +38,7 @@ type Config struct {
 	OpTimeout        time.Duration // an operation that takes longer aborts its connection; 0: 30 s, negative: never
 	HandshakeTimeout time.Duration // for Dial and each Accept; 0: 10 s
 	Mode             Mode          // how completions are waited for
+	MaxConns         int           // listeners refuse peers while their domain has so many; 0: 1024
 	MaxOffers        int           // offers and unanswered imports of a connection; 0: 1024
 
 	// Authorize decides on each request of a peer before any key leaves: once
@@ -111,6 +112,7 @@ func (c Config) resolve() (Config, error) {
 	fill(&c.MTU, 4096)
 	fill(&c.Credits, 64)
 	fill(&c.MaxOffers, 1024)
+	fill(&c.MaxConns, 1024)
 	fill(&c.OpTimeout, 30*time.Second)
 	fill(&c.HandshakeTimeout, 10*time.Second)
 	for _, r := range []struct {
@@ -122,6 +124,7 @@ func (c Config) resolve() (Config, error) {
 		{"MTU", c.MTU, 256, 1 << 16},
 		{"Credits", c.Credits, minCredits, maxCredits},
 		{"MaxOffers", c.MaxOffers, 1, maxOffersEver},
+		{"MaxConns", c.MaxConns, 1, maxOffersEver},
 		{"DSCP", int(c.DSCP), int(BestEffort), 63},
 		{"Mode", int(c.Mode), int(ByEvent), int(Busy)},
 	} {

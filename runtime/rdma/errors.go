@@ -22,7 +22,6 @@ var (
 	ErrRights        = errors.New("a right that was not granted")
 	ErrSchema        = errors.New("another schema")
 	ErrMisaligned    = errors.New("not aligned to 8 bytes")
-	ErrNoRemote      = errors.New("it refers to nothing")
 	ErrQueueFull     = errors.New("the queue is full")
 	ErrNoCredit      = errors.New("the peer has no receive left")
 	ErrFailed        = errors.New("the connection failed")
@@ -40,7 +39,6 @@ var (
 	ErrCollected     = errors.New("the result is gone")
 	ErrOp            = errors.New("it is no operation")
 	ErrProtocol      = errors.New("the peer broke the protocol")
-	ErrConsumed      = errors.New("the notification was consumed already")
 )
 
 // OpError says why an operation could not be posted, or failed.

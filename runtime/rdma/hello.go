@@ -70,8 +70,21 @@ func (dom *Domain) answer(b []byte) (theirs hello, answer []byte, err error) {
 	if err != nil {
 		return theirs, nil, err
 	}
+	if err := dom.full(); err != nil {
+		return theirs, nil, err
+	}
 	answer, err = dom.hello().append(nil)
 	return theirs, answer, err
+}
+
+// full reports whether the domain has as many connections as it may.
+func (dom *Domain) full() error {
+	dom.mu.Lock()
+	defer dom.mu.Unlock()
+	if n := len(dom.conns); n >= dom.dev.cfg.MaxConns {
+		return fmt.Errorf("%w: the domain has %d connections, as many as MaxConns allows", ErrTooMany, n)
+	}
+	return nil
 }
 
 // authorize asks the user whether a peer may have what it asks for.

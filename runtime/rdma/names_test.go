@@ -174,3 +174,20 @@ func TestRefInMessage(t *testing.T) {
 		t.Error("read something else")
 	}
 }
+
+func TestMaxConns(t *testing.T) {
+	p := connect(t, rdma.Config{MaxConns: 1, Logger: quiet}, soft.Config{})
+	ctx := limit(t)
+	ln := must(p.a.dom.Listen(ctx, "full"))(t)
+	accepted := make(chan error, 1)
+	go func() { accepted <- second(ln.Accept(ctx)) }()
+	other := must(must(rdma.Open(ctx, rdma.Config{Provider: p.fabric}))(t).Domain())(t)
+	defer other.Device().Close()
+	_, err := other.Dial(ctx, "full")
+	if err == nil || !strings.Contains(err.Error(), "MaxConns") {
+		t.Fatalf("the peer is not told why: %v", err)
+	}
+	ok(t, p.a.conn.Close())
+	must(other.Dial(ctx, "full"))(t)
+	ok(t, <-accepted)
+}
