@@ -44,6 +44,7 @@
 //	#@align(64)              on a type: regions start and items repeat at such multiples
 //	#@cacheline              on a field: on lines of its own (of 64 bytes, or #@cacheline(128))
 //	#@atomic                 on a u64, i64, u32 or i32, by whatever name: aligned, used atomically
+//	#@atomic(sequence)       on a u64, the first of several fields: the element's sequence
 //	#@pad                    on data[n]: zeros, hidden in Go
 //	#@max(32)                on a str, data, list or map, or the declaration of one: at most so many
 //	#@ref(Type, remote_read) on data[48]: a remote reference to a region of Type
@@ -57,9 +58,10 @@
 // others; local is always among them. Fields with ref become typed references
 // whose rights are exactly those listed, which the type's register must list too.
 //
-// A u64 that is the first of several fields and atomic is the element's sequence for
-// those who read and publish it as a whole: odd while it is written, greater after.
-// A counter of something else stands further back.
+// A sequence is for those who read and publish elements as a whole: odd while one is
+// written, greater after. Only a type that has one gets functions for that; all its
+// peers must follow them, so the type's hash says that it has one. A counter of
+// something else is atomic without an argument, and stands anywhere.
 //
 // # Files
 //

@@ -37,8 +37,8 @@ func TestHashVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := archive.Files
-	if len(files) != 30 {
-		t.Fatalf("%d files, want ten vectors of three", len(files))
+	if len(files) != 33 {
+		t.Fatalf("%d files, want eleven vectors of three", len(files))
 	}
 	for i := 0; i < len(files); i += 3 {
 		canonical, hash := hashOf(t, string(files[i].Data))
@@ -115,6 +115,19 @@ func TestHashSees(t *testing.T) {
 			t.Errorf("%s: the hash is that of a change of %s", what, other)
 		}
 		seen[got] = what
+	}
+}
+
+// TestHashTellsSequences holds that peers of which one takes a word for a sequence,
+// and the other for a counter, have other hashes.
+func TestHashTellsSequences(t *testing.T) {
+	seen := map[string]string{}
+	for _, annotation := range []string{"# Nothing.", "#@atomic", "#@atomic(sequence)"} {
+		_, got := hashOf(t, "type Root struct {\n  "+annotation+"\n  seq: u64\n  x: u64\n}\n")
+		if other, dup := seen[got]; dup {
+			t.Errorf("%s has the hash of %s", annotation, other)
+		}
+		seen[got] = annotation
 	}
 }
 

@@ -11,6 +11,7 @@ const (
 	AnnotationConflict  Code = "BW3007"
 	ReservedAnnotation  Code = "BW3008"
 	SpacedAnnotation    Code = "BW3009"
+	SequencePlace       Code = "BW3010"
 )
 
 var _ = register(
@@ -56,8 +57,8 @@ var _ = register(
 	Rule{
 		Code: AnnotationType, Name: "annotation-type", Severity: Error,
 		Title: "an annotation does not fit the type it stands on",
-		Why: "#@atomic needs u64, i64, u32 or i32, by name or not: other sizes have no atomic instructions everywhere. #@pad needs data[n], " +
-			"#@ref data[48], as written. #@max limits str, data, list<T> and map<K><V>; a field that names a type takes the limit " +
+		Why: "#@atomic needs u64, i64, u32 or i32, by name or not: other sizes have no atomic instructions everywhere. " +
+			"#@atomic(sequence) needs u64, which never starts anew. #@pad needs data[n], #@ref data[48], as written. #@max limits str, data, list<T> and map<K><V>; a field that names a type takes the limit " +
 			"of that type's declaration.",
 		Wrong: "type Counter struct {\n  #@atomic\n  n: u16\n}\n",
 		Right: "type Counter struct {\n  #@atomic\n  n: u32\n}\n",
@@ -84,5 +85,14 @@ var _ = register(
 			"whatever follows, and does nothing.",
 		Wrong: "# @align(64)\ntype Block data[64]\n",
 		Right: "#@align(64)\ntype Block data[64]\n",
+	},
+	Rule{
+		Code: SequencePlace, Name: "sequence-place", Severity: Error,
+		Title: "a sequence is not the first of several fields",
+		Why: "#@atomic(sequence) marks the word that tells readers whether an element changed while they copied it: odd while it is " +
+			"written, greater after. The element's first word is copied first, also from another machine, and others than the " +
+			"one sequence would tell nothing. A counter of something else is #@atomic without an argument, and stands anywhere.",
+		Wrong: "type Quote struct {\n  price: f64\n  #@atomic(sequence)\n  seq: u64\n}\n",
+		Right: "type Quote struct {\n  #@atomic(sequence)\n  seq: u64\n  price: f64\n}\n",
 	},
 )

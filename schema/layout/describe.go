@@ -52,7 +52,7 @@ type Row struct {
 	Class     string   `json:"class"`
 	CacheLine *uint64  `json:"cacheLine"`       // the line in which it starts, from 0, where the type starts one
 	Straddles bool     `json:"straddles"`       // would fit in a line and lies in two
-	Notes     []string `json:"notes,omitempty"` // atomic, pad, cacheline, misaligned
+	Notes     []string `json:"notes,omitempty"` // atomic, sequence, pad, cacheline, misaligned
 }
 
 // Sharing is a cache line with several atomic fields.
@@ -141,6 +141,9 @@ func (d *Description) fields(l *Layouts, t *resolve.Type, prefix string, base ui
 func notes(f *resolve.Field) (words []string) {
 	if f.Atomic {
 		words = append(words, "atomic")
+	}
+	if f.Sequence {
+		words = append(words, "sequence")
 	}
 	if f.Cacheline > 0 {
 		words = append(words, "cacheline")

@@ -41,7 +41,7 @@ func (p place) title() string {
 type annotation struct {
 	places place
 	needs  string // for help: where it stands
-	use    string // for help: how it is written
+	use    string // for help, between backticks: how it is written
 	apply  func(r *resolver, a *ast.Annotation, on target)
 }
 
@@ -65,7 +65,7 @@ func init() { // not a literal: the functions use the table for their help
 		"register":  {onType, "above a type", "#@register(remote_read, remote_write)", (*resolver).register},
 		"align":     {onType, "above a type", "#@align(64)", (*resolver).align},
 		"cacheline": {onField, "above a field", "#@cacheline", (*resolver).cacheline},
-		"atomic":    {onField, "above a field", "#@atomic", (*resolver).atomic},
+		"atomic":    {onField, "above a field", "#@atomic` or `#@atomic(sequence)", (*resolver).atomic},
 		"pad":       {onField, "above a field of type data[n]", "#@pad", (*resolver).pad},
 		"max":       {onType | onField, "above a type or field that is a str, data, list or map", "#@max(32)", (*resolver).max},
 		"ref":       {onField, "above a field of type data[48]", "#@ref(Type, remote_read)", (*resolver).ref},
@@ -232,6 +232,8 @@ func (r *resolver) duplicate(a, first *ast.Annotation) {
 	switch a.Name.Name {
 	case "residency", "register":
 		d.Helpf("write one `#@%s` with all the arguments", a.Name.Name)
+	case "atomic":
+		d.Helpf("keep `#@atomic(sequence)` for a sequence, `#@atomic` for anything else")
 	case "package":
 		d.Message = "`#@package` stands in this file twice"
 	}

@@ -110,12 +110,6 @@ func (r *resolver) cacheline(a *ast.Annotation, on target) {
 	on.field.Cacheline, on.field.LineAt = line, a.Span
 }
 
-func (r *resolver) atomic(a *ast.Annotation, on target) {
-	if r.noArgs(a) {
-		on.field.Atomic, on.field.AtomicAt = true, a.Span // its type: checkField
-	}
-}
-
 // pad takes data[n] as it is written, no name for it: padding has no type in Go.
 func (r *resolver) pad(a *ast.Annotation, on target) {
 	if !r.noArgs(a) || on.typ.Kind == Invalid {

@@ -165,19 +165,7 @@ func (r *resolver) ref(a *ast.Annotation, on target) {
 // checkField checks a field's annotations against what is behind names.
 func (r *resolver) checkField(f *Field) {
 	if f.Atomic {
-		switch under := f.Type.Resolve(); under.Kind {
-		case U64, I64, U32, I32:
-		case Invalid:
-			f.Atomic = false
-		default:
-			f.Atomic = false
-			d := diag.Errorf(diag.AnnotationType, f.Type.At, "`#@atomic` needs u64, i64, u32 or i32, not %s", quote(f.Type)).
-				Also(f.AtomicAt, "it stands here")
-			if under.Kind == Uint || under.Kind == Int {
-				d.Notef("%s has no fixed size", quote(under))
-			}
-			r.report(d)
-		}
+		r.checkAtomic(f)
 	}
 	if f.Ref == nil {
 		return

@@ -19,12 +19,14 @@ func Hash(d *Decl) [32]byte { return sha256.Sum256([]byte(Canonical(d))) }
 //	barewire-schema-1
 //	type Root struct { id: Id level: enum:u16 { LOW = 1 HIGH = 300 } }
 //	type Id data[16]
-//	atomic Root.seq
+//	atomic Root.hits
+//	atomic Root.seq sequence
 //	max Name 32
 //
 // Types stand in the order in which a walk from the root first meets their
 // names, each on one line in the new syntax, with every value and tag. Then
-// follow, sorted bytewise, the annotations that describe bytes: atomic,
+// follow, sorted bytewise, the annotations that describe bytes: atomic, with
+// the word sequence for one, for peers must agree on who makes it odd;
 // cacheline with the line's size, max with the limit, pad. A place is written as
 // the type's name and, from there, .field, [] for an element, ? for what an
 // optional holds, {} for a map's value, {key} for its key, and |tag for a
@@ -85,7 +87,10 @@ func (c *canonical) visit(t *Type, place string) {
 	case Struct:
 		for _, f := range t.Fields {
 			at := place + "." + f.Name
-			if f.Atomic {
+			switch {
+			case f.Sequence:
+				c.fact("atomic %s sequence", at)
+			case f.Atomic:
 				c.fact("atomic %s", at)
 			}
 			if f.Cacheline > 0 {

@@ -150,7 +150,8 @@ type Field struct {
 
 	GoName    ast.Ident // #@go(name=…) as written, whether Go takes it or not; Name is empty where there is none
 	Atomic    bool
-	AtomicAt  source.Span
+	Sequence  bool        // #@atomic(sequence): Atomic, a u64, and the first of several fields
+	AtomicAt  source.Span // the #@atomic annotation
 	Pad       bool
 	PadAt     source.Span
 	Cacheline uint64 // bytes of a line where #@cacheline stands: 64, or its argument; else 0

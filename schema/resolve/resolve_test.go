@@ -123,6 +123,12 @@ type Block struct {
   #@pad
   pad0: data[120]
 }
+type Quote struct {
+  #@atomic(sequence)
+  seq: u64
+  #@atomic
+  hits: u64
+}
 type Other struct {
   #@ref(Block, remote_read)
   to: data[48]
@@ -142,6 +148,11 @@ type Other struct {
 type List list<u8>
 `)
 	ns := s.Namespaces[0]
+	for i, f := range append(ns.Types["Quote"].Type.Fields, ns.Types["Block"].Type.Fields[0]) {
+		if !f.Atomic || f.Sequence != (i == 0) {
+			t.Errorf("%s: atomic %t, sequence %t", f.Name, f.Atomic, f.Sequence)
+		}
+	}
 	block, other := ns.Types["Block"], ns.Types["Other"].Type.Fields
 	got := fmt.Sprint(ns.Package, block.GoName.Name, block.Align, block.Fallback, len(block.Residency), block.Residency[1].Node, block.Residency[0].Node,
 		block.Rights[1].Name, block.Type.Fields[0].Atomic, block.Type.Fields[0].Cacheline, block.Type.Fields[1].Pad,

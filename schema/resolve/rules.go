@@ -32,6 +32,7 @@ func (r *resolver) inside(t *Type) {
 			r.value(f.Type, "a field has a value")
 			r.checkField(f)
 		}
+		r.checkSequence(t)
 	}
 }
 
