@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 	"github.com/fidelityframework/barewire-gen/runtime/wire"
 )
 
@@ -98,16 +99,30 @@ func Step(first unsafe.Pointer, at uintptr) unsafe.Pointer {
 // be used after the window is closed. The error is [ErrWindowClosed], or
 // [wire.ErrBigEndian] on machines that store the high byte first.
 func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
-	if w.loan.slot == nil {
-		return nil, ErrNoWindow
-	}
-	if !w.loan.slot.Open(w.loan.state) {
-		return nil, region.Doing("slice", w.loan.slot.Fault(w.loan.state))
+	if err := w.loan.open("slice"); err != nil {
+		return nil, err
 	}
 	if !wire.LittleEndian {
 		return nil, wire.ErrBigEndian
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(w.all))), len(w.all)), nil
+}
+
+// Opened is for the runtime's device packages: what they were asked to do with a window
+// is an error where it is no window, or was closed.
+func Opened[T Fixed[T], A Access](_ seal.Friend, w Window[T, A], op string) error {
+	return w.loan.open(op)
+}
+
+// open reports why the window is not open.
+func (l loan) open(op string) error {
+	if l.slot == nil {
+		return ErrNoWindow
+	}
+	if !l.slot.Open(l.state) {
+		return region.Doing(op, l.slot.Fault(l.state))
+	}
+	return nil
 }
 
 // check panics if the window is closed, or as a slice of n elements does for its element i. It is

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
@@ -148,5 +149,37 @@ func TestDialNobody(t *testing.T) {
 	defer cancel()
 	if _, err := p.b.dom.Dial(ctx, "nobody-listens"); err == nil || !strings.Contains(err.Error(), "nobody-listens") {
 		t.Error(err)
+	}
+}
+
+// TestClosedIsForgotten: a region that is there for long keeps nothing of connections
+// that had its keys, and a connection nothing of regions.
+func TestClosedIsForgotten(t *testing.T) {
+	s := newQuietScene(t, rdma.ByEvent)
+	ctx := limit(t)
+	var conns []weak.Pointer[rdma.Conn]
+	for range 3 {
+		ln := must(s.a.dom.Listen(ctx, ""))(t)
+		accepted := make(chan *rdma.Conn, 1)
+		go func() {
+			c, _ := ln.Accept(ctx)
+			accepted <- c
+		}()
+		there := must(s.b.dom.Dial(ctx, ln.Addr()))(t)
+		here := <-accepted
+		ok(t, rdma.Offer(ctx, here, "ticks", s.target))
+		ok(t, rdma.OfferScoped(ctx, here, "scoped", must(rdma.Grant(here, s.target, sample.TickRemoteRead()))(t)))
+		must(rdma.Import(ctx, there, "ticks", sample.TickRemoteRead()))(t)
+		must(rdma.Import(ctx, there, "scoped", sample.TickRemoteRead()))(t)
+		conns = append(conns, weak.Make(here), weak.Make(there))
+		for _, c := range []interface{ Close() error }{ln, here, there} {
+			ok(t, c.Close())
+		}
+	}
+	for i, c := range conns {
+		soon(t, func() bool { runtime.GC(); return c.Value() == nil })
+		if c.Value() != nil {
+			t.Errorf("connection %d is kept", i)
+		}
 	}
 }

@@ -313,5 +313,5 @@ func (c *Conn) close() error {
 	c.dom.dev.keep(c.Stats())
 	c.dom.remove(c)
 	c.dom.dev.cfg.see(Event{Kind: EventDisconnected, Peer: c.peer})
-	return errors.Join(err, drained, c.pool.close())
+	return errors.Join(err, drained, c.leave(), c.pool.close())
 }

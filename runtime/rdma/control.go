@@ -1,6 +1,8 @@
 package rdma
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -21,8 +23,10 @@ type control struct {
 	waiting map[uint32]*ctl.Import // the peer's imports of what is not offered yet
 	imports map[uint32]*asked      // our imports that are not answered yet
 	nextID  uint32
-	revoked map[RKey]uint32 // keys of the peer that are no longer good, with their epochs
-	revokes atomic.Int32    // len(revoked)
+	revoked map[RKey]uint32            // keys of the peer that are no longer good, with their epochs
+	revokes atomic.Int32               // len(revoked)
+	given   map[*registration]struct{} // whose keys the peer was given
+	over    bool                       // the connection is closed: it is given no more
 }
 
 // asking is something that may take its time, so that it is not done while polling.
@@ -51,6 +55,45 @@ func (k *control) init(credits int) {
 	k.waiting = map[uint32]*ctl.Import{}
 	k.imports = map[uint32]*asked{}
 	k.revoked = map[RKey]uint32{}
+	k.given = map[*registration]struct{}{}
+}
+
+// remember notes that the peer is given a key of a registration, unless the
+// connection is closed.
+func (k *control) remember(r *registration) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.over {
+		k.given[r] = struct{}{}
+	}
+	return !k.over
+}
+
+// forget is for a registration that has ended.
+func (k *control) forget(r *registration) {
+	k.mu.Lock()
+	delete(k.given, r)
+	k.mu.Unlock()
+}
+
+// leave takes the connection out of the registrations that know it, so that a region that
+// stays does not keep what was made for each peer there ever was, and ends the keys that
+// were for this one.
+func (c *Conn) leave() error {
+	k := &c.ctl
+	k.mu.Lock()
+	k.over = true
+	given := k.given
+	k.given = nil
+	clear(k.offers)
+	k.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	var errs []error
+	for r := range given {
+		errs = append(errs, r.left(ctx, c))
+	}
+	return errors.Join(errs...)
 }
 
 // fail tells those who wait for an answer that there will be none.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
@@ -46,6 +47,13 @@ func (dom *Domain) connections() []*Conn {
 		cs = append(cs, c)
 	}
 	return cs
+}
+
+// isClosed reports whether closing the domain has begun.
+func (dom *Domain) isClosed() bool {
+	dom.mu.Lock()
+	defer dom.mu.Unlock()
+	return dom.closed
 }
 
 // add keeps a new connection, unless the domain was closed.
@@ -106,6 +114,7 @@ func (dom *Domain) close() error {
 type Listener struct {
 	dom      *Domain
 	acceptor Acceptor
+	closed   atomic.Bool
 	once     sync.Once
 	err      error
 }
@@ -117,10 +126,7 @@ func (dom *Domain) Listen(ctx context.Context, addr string) (*Listener, error) {
 	if dom.none() {
 		return nil, errNoDomain
 	}
-	dom.mu.Lock()
-	closed := dom.closed
-	dom.mu.Unlock()
-	if closed {
+	if dom.isClosed() {
 		return nil, wrap(ErrClosed, "listen at %s: the domain", addr)
 	}
 	acceptor, err := dom.pd.Listen(ctx, addr)
@@ -146,7 +152,8 @@ func (ln *Listener) Addr() string {
 }
 
 // Accept waits for a peer. Peers that are refused, by [Config.Authorize] or because
-// their version will not do, are told so and logged, and it waits for the next.
+// their version will not do, are told so and logged, and it waits for the next. After
+// [Listener.Close] the error is [ErrClosed].
 func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 	if ln.none() {
 		return nil, errNoListen
@@ -173,6 +180,9 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 			q.Abort(refused)
 			err = q.Close()
 		}
+		if ln.closed.Load() {
+			return nil, wrap(ErrClosed, "accept at %s", ln.Addr())
+		}
 		if refused == nil || ctx.Err() != nil {
 			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), err)
 		}
@@ -188,6 +198,7 @@ func (ln *Listener) Close() error {
 		return errNoListen
 	}
 	ln.once.Do(func() {
+		ln.closed.Store(true)
 		ln.err = ln.acceptor.Close()
 		ln.dom.mu.Lock()
 		delete(ln.dom.listeners, ln)
@@ -201,10 +212,7 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 	if dom.none() {
 		return nil, errNoDomain
 	}
-	dom.mu.Lock()
-	closed := dom.closed
-	dom.mu.Unlock()
-	if closed {
+	if dom.isClosed() {
 		return nil, wrap(ErrClosed, "dial %s: the domain", addr)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, dom.dev.cfg.HandshakeTimeout, wrap(ErrTimeout, "dial %s within %v", addr, dom.dev.cfg.HandshakeTimeout))

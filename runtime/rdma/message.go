@@ -169,6 +169,9 @@ func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification,
 	if n.from == nil {
 		return nil, wrap(ErrOp, "received: a zero Notification; NextNotification gives others")
 	}
+	if err := barewire.Opened(friend, w, "received"); err != nil {
+		return nil, err
+	}
 	if !wire.LittleEndian {
 		return nil, wire.ErrBigEndian
 	}

@@ -55,6 +55,9 @@ func (w *world) stage(cfg rdma.Config) *stage {
 	w.Helper()
 	s := &stage{w: w, pair: meet(w.T, w.config(cfg), w.address()), ctx: limit(w.T)}
 	s.fabric = w.fabric
+	if cfg.Mode == rdma.Busy {
+		pollUntilDone(w.T, s.a.conn)
+	}
 	s.target = ticks(w.T, s.a.dom, stageLen, sample.TickRemoteReadWriteAtomic())
 	s.local = ticks(w.T, s.b.dom, stageLen, sample.TickLocal())
 	s.rem = share(w.T, &s.a, &s.b, "ticks", s.target, sample.TickRemoteReadWriteAtomic())

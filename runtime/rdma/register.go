@@ -210,8 +210,28 @@ func (r *registration) Deregister(ctx context.Context) error {
 		return err
 	}
 	r.ended = true
+	for _, c := range r.dom.connections() {
+		c.ctl.forget(r)
+	}
 	r.dom.leave()
 	r.dom.dev.cfg.see(Event{Kind: EventDeregistered, Name: r.h.Name()})
+	return nil
+}
+
+// left forgets a connection that is closed, and ends the keys that were for it.
+func (r *registration) left(ctx context.Context, c *Conn) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.told, c)
+	for s := range r.scoped {
+		if s.conn != c {
+			continue
+		}
+		if err := s.end(ctx); err != nil {
+			return err
+		}
+		delete(r.scoped, s)
+	}
 	return nil
 }
 
@@ -295,6 +315,9 @@ func (r *registration) give(c *Conn) (barewire.Ref, error) {
 		return barewire.Ref{}, fmt.Errorf("rdma: the remote key of %s: %w", r.h.Name(), ErrRevoked)
 	}
 	if c != nil {
+		if !c.ctl.remember(r) {
+			return barewire.Ref{}, wrap(ErrClosed, "the connection with %s", c.peer)
+		}
 		if r.told == nil {
 			r.told = map[*Conn]struct{}{}
 		}

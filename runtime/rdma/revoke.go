@@ -43,6 +43,9 @@ func (r *registration) revoke(ctx context.Context) error {
 	if !r.revoked {
 		fresh, err := r.dom.pd.Register(memoryOf(r.h), 0, nil)
 		if err != nil {
+			if r.dom.isClosed() {
+				return fmt.Errorf("the domain: %w", ErrClosed) // which ended all keys
+			}
 			return fmt.Errorf("registering it without remote rights: %w", err)
 		}
 		r.tellLocked()
@@ -147,6 +150,9 @@ func (r *registration) scope(c *Conn, rights barewire.Rights) (*scope, error) {
 	defer r.mu.Unlock()
 	if r.ended || r.revoked {
 		return nil, ErrRevoked
+	}
+	if !c.ctl.remember(r) {
+		return nil, wrap(ErrClosed, "the connection with %s", c.peer)
 	}
 	keys, err := r.dom.pd.Register(memoryOf(r.h), rights, c.q)
 	if err != nil {
