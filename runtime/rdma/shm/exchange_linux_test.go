@@ -191,6 +191,9 @@ func (x *exchange) make(slot int) rdma.WorkRequest {
 
 // take looks at a completion.
 func (x *exchange) take(c rdma.Completion) error {
+	if c.Err != nil && x.heard && c.Verb == rdma.VerbReceive {
+		return nil // the peer has said that it is done, and has gone
+	}
 	if c.Err != nil {
 		return fmt.Errorf("%v %d: %w", c.Verb, c.ID, c.Err)
 	}

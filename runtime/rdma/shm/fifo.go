@@ -21,7 +21,7 @@ func (f *fifo[T]) put(v *T) bool {
 		return false
 	}
 	f.buf[t&uint64(len(f.buf)-1)] = *v
-	f.tail.Store(t + 1)
+	release(&f.tail, t+1)
 	return true
 }
 
@@ -35,7 +35,7 @@ func (f *fifo[T]) first() *T {
 }
 
 // drop takes the oldest away, which exists.
-func (f *fifo[T]) drop() { f.head.Add(1) }
+func (f *fifo[T]) drop() { release(&f.head, f.head.Load()+1) }
 
 // len is how many there are.
 func (f *fifo[T]) len() int { return int(f.tail.Load() - f.head.Load()) }

@@ -252,7 +252,7 @@ func TestBadCounters(t *testing.T) {
 	a, _, own, _ := rogueQueue(t)
 	own.word(atPosted).Store(1<<64 - 1)
 	for i := range own.entries {
-		own.posted(uint64(i)).Store(1 << 20)
+		*own.posted(uint64(i)) = 1 << 20
 	}
 	sent := 0
 	for range 100 {

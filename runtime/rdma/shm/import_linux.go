@@ -119,7 +119,7 @@ func (q *queue) answered(m message, fd int) error {
 		defer unix.Close(fd)
 	}
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 	im := &q.imports
 	a := im.asks[m.id]
 	if a == nil {

@@ -84,8 +84,8 @@ func (o *outbox) word(at int) *atomic.Uint64 {
 func (o *outbox) slot(i uint32) *atomic.Uint64 { return o.word(atSlots + int(i)*8) }
 
 // posted is the size of the n-th receive.
-func (o *outbox) posted(n uint64) *atomic.Uint32 {
-	return (*atomic.Uint32)(unsafe.Pointer(&o.mem[o.sizes()+int(n&uint64(o.entries-1))*4]))
+func (o *outbox) posted(n uint64) *uint32 {
+	return (*uint32)(unsafe.Pointer(&o.mem[o.sizes()+int(n&uint64(o.entries-1))*4]))
 }
 
 // entry is the n-th entry of the ring: its words.

@@ -28,7 +28,7 @@ var (
 // not mapped or the peer has no receive, waits, and so does all behind it.
 func (q *queue) Post(wrs []rdma.WorkRequest) (int, error) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 	if q.closed {
 		return 0, errClosed
 	}
@@ -182,7 +182,7 @@ func (q *queue) oneSided(wr *rdma.WorkRequest) result {
 		}
 	}
 	q.access++
-	q.ownAccess.Store(q.access)
+	release(q.ownAccess, q.access)
 	switch word {
 	case r.nonce:
 		q.complete(&c)

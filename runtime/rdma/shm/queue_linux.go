@@ -127,7 +127,7 @@ func (q *queue) fail(how uint32, cause *rdma.StatusError) {
 	q.mu.Lock()
 	q.failLocked(how, cause)
 	q.mu.Unlock()
-	q.wake()
+	q.wake() // for receives too
 }
 
 func (q *queue) failLocked(how uint32, cause *rdma.StatusError) {
@@ -151,9 +151,14 @@ func (q *queue) failLocked(how uint32, cause *rdma.StatusError) {
 	}
 }
 
-// complete hands a completion over. There is room: never more than Depth are outstanding.
-func (q *queue) complete(c *rdma.Completion) {
-	q.done.put(c)
+// complete hands a completion over. There is room: never more than Depth are
+// outstanding. unlock then sees to those who sleep.
+func (q *queue) complete(c *rdma.Completion) { q.done.put(c) }
+
+// unlock gives mu back, and wakes a sleeper of this process: there may be completions.
+// Unlocking is between what was stored and the look at the sleepers, as Wait does it the other way round.
+func (q *queue) unlock() {
+	q.mu.Unlock()
 	if q.sleepers.Load() != 0 {
 		q.wake()
 	}

@@ -21,7 +21,7 @@ func (q *queue) PostReceive(rs []rdma.ReceiveRequest) error {
 	}
 	for i := range rs {
 		size := uint32(min(max(rs[i].Buf.Len, 0), math.MaxInt32))
-		q.own.posted(q.recvs.tail.Load()).Store(size)
+		*q.own.posted(q.recvs.tail.Load()) = size
 		q.recvs.put(&rs[i])
 	}
 	q.ownPosted.Store(q.recvs.tail.Load())
@@ -40,7 +40,7 @@ func (q *queue) Poll(out []rdma.Completion) (n int) {
 			q.resume()
 			q.ringIfAsleep()
 		}
-		q.mu.Unlock()
+		q.unlock()
 	}
 	q.pollMu.Lock()
 	defer q.pollMu.Unlock()
@@ -61,6 +61,7 @@ func (q *queue) Poll(out []rdma.Completion) (n int) {
 		n++
 	}
 	if q.taken != before {
+		q.ownConsumed.Store(q.taken) // before the look, as the peer does it the other way round
 		q.tellStarved()
 	}
 	return n
@@ -101,7 +102,6 @@ func (q *queue) take(c *rdma.Completion) bool {
 	}
 	q.recvs.drop()
 	q.taken++
-	q.ownConsumed.Store(q.taken)
 	return true
 }
 

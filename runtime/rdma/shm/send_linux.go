@@ -90,7 +90,7 @@ func (q *queue) send(wr *rdma.WorkRequest) result {
 	if r := q.room(wr, n); r != over || q.cause != nil {
 		return r
 	}
-	if size := q.peer.posted(q.sender.sent).Load(); n > int(size) {
+	if size := atomic.LoadUint32(q.peer.posted(q.sender.sent)); n > int(size) {
 		return q.refuse(wr, failure(rdma.StatusTooLong, "%d bytes for a receive of %d", n, size))
 	}
 	var inline [inlineMax]byte
@@ -184,7 +184,7 @@ func (s *sender) stop() {
 // starve fails the message that waits, if it is still the same.
 func (q *queue) starve(which uint64) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	defer q.unlock()
 	if q.sender.dry == nil || q.sender.droughts != which {
 		return
 	}

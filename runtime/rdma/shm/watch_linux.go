@@ -47,7 +47,7 @@ func (q *queue) handle(m message, fd int) error {
 				q.resume()
 				q.ringIfAsleep()
 			}
-			q.mu.Unlock()
+			q.unlock()
 		}
 		q.wake()
 	case kindAsk:
