@@ -61,6 +61,7 @@ func opener(open func(*Loop) error) func() (*Loop, error) {
 // The tables, in their order.
 const (
 	RoundTrip = "64 bytes there and back, two processes"
+	Software  = "of that what our code takes: both sides on one thread"
 	Bulk      = "1 MiB to another process"
 	Small     = "8 bytes written, and its end seen, one process (soft)"
 	Batches   = "32 writes of 8 bytes at once, each (soft)"
@@ -72,7 +73,7 @@ const (
 )
 
 // Tables lists them.
-var Tables = []string{RoundTrip, Bulk, Small, Batches, ReadOne, WriteTwo, ReadFixed, Whole, Opening}
+var Tables = []string{RoundTrip, Software, Bulk, Small, Batches, ReadOne, WriteTwo, ReadFixed, Whole, Opening}
 
 // Wanted is a proportion that is aimed at: Of's time over To's, at most Most. Where several
 // are named in To the fastest counts.

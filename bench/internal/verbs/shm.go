@@ -2,6 +2,7 @@ package verbs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -190,7 +191,57 @@ func roundTrips() []Row {
 		r.NoAlloc = m.class == rows.Ours
 		list = append(list, r)
 	}
+	list = append(list, Row{Table: Software, Name: "shm", Class: rows.Ours, NoAlloc: true, Open: opener(oneThread)})
 	return append(list, grpcRoundTrips(row)...)
+}
+
+// oneThread is the round trip with both sides in this process, one after the other: what
+// our code takes, without the way between processors.
+func oneThread(l *Loop) error {
+	ctx, cancel := within()
+	l.onClose(func() error { cancel(); return nil })
+	var sides [2]packets
+	addr, accepted := make(chan string, 1), make(chan error, 1)
+	for i := range sides {
+		dev, dom, err := device(ctx, rdma.Busy)
+		if err != nil {
+			return err
+		}
+		l.onClose(dev.Close)
+		if i == 0 {
+			go func() {
+				conn, err := accept(ctx, dom, func(a string) { addr <- a })
+				if err != nil {
+					close(addr)
+				} else {
+					err = sides[0].open(ctx, dom, conn)
+				}
+				accepted <- err
+			}()
+			continue
+		}
+		conn, err := dom.Dial(ctx, <-addr)
+		if err == nil {
+			err = sides[1].open(ctx, dom, conn)
+		}
+		if err := errors.Join(err, <-accepted); err != nil {
+			return err
+		}
+	}
+	l.Run = func(n int) error {
+		for range n {
+			for i := range sides {
+				if err := sides[i].send(ctx, 1); err != nil {
+					return err
+				}
+				if _, err := sides[1-i].conn.NextNotification(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 const (
