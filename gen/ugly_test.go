@@ -304,7 +304,7 @@ type E list<struct { x: u8 y: bool }>[3]
 type AE E
 #@register(remote_read)
 type Type struct {
-  #@atomic
+  #@atomic(sequence)
   i: u64
   w: i32
   g: u32

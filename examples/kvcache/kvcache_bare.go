@@ -340,14 +340,14 @@ func ModelNameIn[A barewire.Registered](s barewire.Span[Model, A], i int) barewi
 // One block of the cache. Others may read it, write it and count in it: as much
 // of that as the region is registered for.
 type Block struct {
+	// How often the block was used. Both sides count here.
+	Uses  uint64
+	_     [56]byte
 	Model uint32
 	Layer uint32
 	// The position of the first token.
-	From uint64
-	_    [48]byte
-	// How often the block was used. Both sides count here.
-	Uses   uint64
-	_      [56]byte
+	From   uint64
+	_      [48]byte
 	Keys   [496]float32
 	Values [496]float32
 }
@@ -357,6 +357,9 @@ func (x *Block) Equal(y *Block) bool {
 	if x == nil || y == nil {
 		return x == y
 	}
+	if x.Uses != y.Uses {
+		return false
+	}
 	if x.Model != y.Model {
 		return false
 	}
@@ -364,9 +367,6 @@ func (x *Block) Equal(y *Block) bool {
 		return false
 	}
 	if x.From != y.From {
-		return false
-	}
-	if x.Uses != y.Uses {
 		return false
 	}
 	for i := range x.Keys {
@@ -393,12 +393,12 @@ func (x *Block) Clone() *Block {
 }
 
 func (x *Block) putBARE(p *[4096]byte) {
-	binary.LittleEndian.PutUint32(p[0:], x.Model)
-	binary.LittleEndian.PutUint32(p[4:], x.Layer)
-	binary.LittleEndian.PutUint64(p[8:], x.From)
-	clear(p[16:64])
-	binary.LittleEndian.PutUint64(p[64:], x.Uses)
-	clear(p[72:128])
+	binary.LittleEndian.PutUint64(p[0:], x.Uses)
+	clear(p[8:64])
+	binary.LittleEndian.PutUint32(p[64:], x.Model)
+	binary.LittleEndian.PutUint32(p[68:], x.Layer)
+	binary.LittleEndian.PutUint64(p[72:], x.From)
+	clear(p[80:128])
 	wire.PutNumbers(p[128:2112], x.Keys[:])
 	wire.PutNumbers(p[2112:4096], x.Values[:])
 }
@@ -408,12 +408,12 @@ func (x *Block) AppendBinary(b []byte) ([]byte, error) {
 	n := len(b)
 	out := wire.Extend(b, 4096)
 	p := (*[4096]byte)(out[n:])
-	binary.LittleEndian.PutUint32(p[0:], x.Model)
-	binary.LittleEndian.PutUint32(p[4:], x.Layer)
-	binary.LittleEndian.PutUint64(p[8:], x.From)
-	clear(p[16:64])
-	binary.LittleEndian.PutUint64(p[64:], x.Uses)
-	clear(p[72:128])
+	binary.LittleEndian.PutUint64(p[0:], x.Uses)
+	clear(p[8:64])
+	binary.LittleEndian.PutUint32(p[64:], x.Model)
+	binary.LittleEndian.PutUint32(p[68:], x.Layer)
+	binary.LittleEndian.PutUint64(p[72:], x.From)
+	clear(p[80:128])
 	wire.PutNumbers(p[128:2112], x.Keys[:])
 	wire.PutNumbers(p[2112:4096], x.Values[:])
 	return out, nil
@@ -433,10 +433,10 @@ func (x *Block) BinarySize() int {
 }
 
 func (x *Block) getBARE(p *[4096]byte) {
-	x.Model = binary.LittleEndian.Uint32(p[0:])
-	x.Layer = binary.LittleEndian.Uint32(p[4:])
-	x.From = binary.LittleEndian.Uint64(p[8:])
-	x.Uses = binary.LittleEndian.Uint64(p[64:])
+	x.Uses = binary.LittleEndian.Uint64(p[0:])
+	x.Model = binary.LittleEndian.Uint32(p[64:])
+	x.Layer = binary.LittleEndian.Uint32(p[68:])
+	x.From = binary.LittleEndian.Uint64(p[72:])
 	wire.LoadNumbers(x.Keys[:], p[128:2112])
 	wire.LoadNumbers(x.Values[:], p[2112:4096])
 }
@@ -449,10 +449,10 @@ func (x *Block) UnmarshalBinary(b []byte) error {
 		return bareBlock.Refuse(b)
 	}
 	p := (*[4096]byte)(b)
-	x.Model = binary.LittleEndian.Uint32(p[0:])
-	x.Layer = binary.LittleEndian.Uint32(p[4:])
-	x.From = binary.LittleEndian.Uint64(p[8:])
-	x.Uses = binary.LittleEndian.Uint64(p[64:])
+	x.Uses = binary.LittleEndian.Uint64(p[0:])
+	x.Model = binary.LittleEndian.Uint32(p[64:])
+	x.Layer = binary.LittleEndian.Uint32(p[68:])
+	x.From = binary.LittleEndian.Uint64(p[72:])
 	wire.LoadNumbers(x.Keys[:], p[128:2112])
 	wire.LoadNumbers(x.Values[:], p[2112:4096])
 	return nil
@@ -466,10 +466,10 @@ func (x *Block) DecodeBinary(b []byte, o wire.Options) (int, error) {
 		return 0, bareBlock.Explain(b, o, false)
 	}
 	p := (*[4096]byte)(d.Buf)
-	x.Model = binary.LittleEndian.Uint32(p[0:])
-	x.Layer = binary.LittleEndian.Uint32(p[4:])
-	x.From = binary.LittleEndian.Uint64(p[8:])
-	x.Uses = binary.LittleEndian.Uint64(p[64:])
+	x.Uses = binary.LittleEndian.Uint64(p[0:])
+	x.Model = binary.LittleEndian.Uint32(p[64:])
+	x.Layer = binary.LittleEndian.Uint32(p[68:])
+	x.From = binary.LittleEndian.Uint64(p[72:])
 	wire.LoadNumbers(x.Keys[:], p[128:2112])
 	wire.LoadNumbers(x.Values[:], p[2112:4096])
 	return 4096, nil
@@ -487,7 +487,7 @@ func (x *Block) DecodeStream(r *wire.Reader) error {
 
 var bareBlock = wire.Type{
 	Name: "Block",
-	Text: "struct{model:u32 layer:u32 from:u64 pad0:data[48] uses:u64 pad1:data[56] keys:list<f32>[496] values:list<f32>[496]}",
+	Text: "struct{uses:u64 pad0:data[56] model:u32 layer:u32 from:u64 pad1:data[48] keys:list<f32>[496] values:list<f32>[496]}",
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
@@ -506,10 +506,10 @@ var infoBlock = barewire.TypeInfo{
 	Size:  4096,
 	Align: 64,
 	Hash: [32]byte{
-		0x97, 0x76, 0x03, 0xfd, 0x3c, 0x65, 0xa1, 0x50,
-		0x24, 0x0d, 0x99, 0x04, 0xcd, 0x23, 0x23, 0x3d,
-		0x40, 0x15, 0xed, 0xfc, 0xc5, 0x38, 0xa1, 0x19,
-		0xfd, 0xba, 0x81, 0x74, 0xa1, 0x1a, 0x91, 0x3f,
+		0xa5, 0x01, 0x1e, 0x50, 0xa6, 0xb2, 0x54, 0x93,
+		0xc1, 0xff, 0x53, 0xba, 0xbd, 0xd6, 0x50, 0x5d,
+		0xd7, 0xc8, 0x69, 0x41, 0xba, 0xda, 0x80, 0x7b,
+		0x1d, 0xe4, 0xdf, 0x2c, 0x2c, 0xb1, 0x27, 0xf0,
 	},
 }
 
@@ -613,44 +613,44 @@ func (v BlockView) Store(x *Block) error {
 	return err
 }
 
-// Model reads model.
-func (v BlockView) Model() uint32 {
-	return binary.LittleEndian.Uint32(v.p[0:])
-}
-
-// SetModel writes model.
-func (v BlockView) SetModel(x uint32) {
-	binary.LittleEndian.PutUint32(v.p[0:], x)
-}
-
-// Layer reads layer.
-func (v BlockView) Layer() uint32 {
-	return binary.LittleEndian.Uint32(v.p[4:])
-}
-
-// SetLayer writes layer.
-func (v BlockView) SetLayer(x uint32) {
-	binary.LittleEndian.PutUint32(v.p[4:], x)
-}
-
-// From reads from.
-func (v BlockView) From() uint64 {
-	return binary.LittleEndian.Uint64(v.p[8:])
-}
-
-// SetFrom writes from.
-func (v BlockView) SetFrom(x uint64) {
-	binary.LittleEndian.PutUint64(v.p[8:], x)
-}
-
 // Uses reads uses.
 func (v BlockView) Uses() uint64 {
-	return binary.LittleEndian.Uint64(v.p[64:])
+	return binary.LittleEndian.Uint64(v.p[0:])
 }
 
 // SetUses writes uses.
 func (v BlockView) SetUses(x uint64) {
-	binary.LittleEndian.PutUint64(v.p[64:], x)
+	binary.LittleEndian.PutUint64(v.p[0:], x)
+}
+
+// Model reads model.
+func (v BlockView) Model() uint32 {
+	return binary.LittleEndian.Uint32(v.p[64:])
+}
+
+// SetModel writes model.
+func (v BlockView) SetModel(x uint32) {
+	binary.LittleEndian.PutUint32(v.p[64:], x)
+}
+
+// Layer reads layer.
+func (v BlockView) Layer() uint32 {
+	return binary.LittleEndian.Uint32(v.p[68:])
+}
+
+// SetLayer writes layer.
+func (v BlockView) SetLayer(x uint32) {
+	binary.LittleEndian.PutUint32(v.p[68:], x)
+}
+
+// From reads from.
+func (v BlockView) From() uint64 {
+	return binary.LittleEndian.Uint64(v.p[72:])
+}
+
+// SetFrom writes from.
+func (v BlockView) SetFrom(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[72:], x)
 }
 
 // Keys reads the element of keys with index i. It panics as an array does if
@@ -764,67 +764,67 @@ func BlockAll[A barewire.Access](w barewire.Window[Block, A]) iter.Seq2[int, Blo
 // BlockUsesAtomic is uses of the element with index i, for
 // atomic operations of this processor. It is good as long as w is open.
 func BlockUsesAtomic[A barewire.CanLocalAtomic](w barewire.Window[Block, A], i int) barewire.Atomic64 {
-	return barewire.Word64(w, i, 4096, 64)
+	return barewire.Word64(w, i, 4096, 0)
 }
 
 // BlockUsesLoad loads uses of the element with index i atomically, whoever changes it.
 func BlockUsesLoad[A barewire.Access](w barewire.Window[Block, A], i int) uint64 {
-	return barewire.Load64(w, i, 4096, 64)
+	return barewire.Load64(w, i, 4096, 0)
 }
 
 // BlockUsesGlobal is uses of the element with index i, which
 // peers change atomically too. The error is barewire.ErrNotGlobal where g is no
 // witness that this processor's atomics and theirs are atomic together.
 func BlockUsesGlobal[A barewire.CanRemoteAtomic](w barewire.Window[Block, A], i int, g barewire.GlobalAtomics) (barewire.Atomic64, error) {
-	return barewire.Global64(w, i, 4096, 64, g)
-}
-
-// BlockModelOf refers to model of the element with index i. If there is none, the
-// operation that gets it fails.
-func BlockModelOf[A barewire.RemoteAccess](rem barewire.Remote[Block, A], i int) barewire.Field[uint32, A] {
-	return barewire.FieldOf[uint32](rem, i, 0, 4)
-}
-
-// BlockModelIn refers to model of the element with index i of a span. If there is
-// none, the operation that gets it fails.
-func BlockModelIn[A barewire.Registered](s barewire.Span[Block, A], i int) barewire.LocalField[uint32] {
-	return barewire.FieldIn[uint32](s, i, 0, 4)
-}
-
-// BlockLayerOf refers to layer of the element with index i. If there is none, the
-// operation that gets it fails.
-func BlockLayerOf[A barewire.RemoteAccess](rem barewire.Remote[Block, A], i int) barewire.Field[uint32, A] {
-	return barewire.FieldOf[uint32](rem, i, 4, 4)
-}
-
-// BlockLayerIn refers to layer of the element with index i of a span. If there is
-// none, the operation that gets it fails.
-func BlockLayerIn[A barewire.Registered](s barewire.Span[Block, A], i int) barewire.LocalField[uint32] {
-	return barewire.FieldIn[uint32](s, i, 4, 4)
-}
-
-// BlockFromOf refers to from of the element with index i. If there is none, the
-// operation that gets it fails.
-func BlockFromOf[A barewire.RemoteAccess](rem barewire.Remote[Block, A], i int) barewire.Field[uint64, A] {
-	return barewire.FieldOf[uint64](rem, i, 8, 8)
-}
-
-// BlockFromIn refers to from of the element with index i of a span. If there is
-// none, the operation that gets it fails.
-func BlockFromIn[A barewire.Registered](s barewire.Span[Block, A], i int) barewire.LocalField[uint64] {
-	return barewire.FieldIn[uint64](s, i, 8, 8)
+	return barewire.Global64(w, i, 4096, 0, g)
 }
 
 // BlockUsesOf refers to uses of the element with index i. If there is none, the
 // operation that gets it fails.
 func BlockUsesOf[A barewire.RemoteAccess](rem barewire.Remote[Block, A], i int) barewire.Field[uint64, A] {
-	return barewire.FieldOf[uint64](rem, i, 64, 8)
+	return barewire.FieldOf[uint64](rem, i, 0, 8)
 }
 
 // BlockUsesIn refers to uses of the element with index i of a span. If there is
 // none, the operation that gets it fails.
 func BlockUsesIn[A barewire.Registered](s barewire.Span[Block, A], i int) barewire.LocalField[uint64] {
-	return barewire.FieldIn[uint64](s, i, 64, 8)
+	return barewire.FieldIn[uint64](s, i, 0, 8)
+}
+
+// BlockModelOf refers to model of the element with index i. If there is none, the
+// operation that gets it fails.
+func BlockModelOf[A barewire.RemoteAccess](rem barewire.Remote[Block, A], i int) barewire.Field[uint32, A] {
+	return barewire.FieldOf[uint32](rem, i, 64, 4)
+}
+
+// BlockModelIn refers to model of the element with index i of a span. If there is
+// none, the operation that gets it fails.
+func BlockModelIn[A barewire.Registered](s barewire.Span[Block, A], i int) barewire.LocalField[uint32] {
+	return barewire.FieldIn[uint32](s, i, 64, 4)
+}
+
+// BlockLayerOf refers to layer of the element with index i. If there is none, the
+// operation that gets it fails.
+func BlockLayerOf[A barewire.RemoteAccess](rem barewire.Remote[Block, A], i int) barewire.Field[uint32, A] {
+	return barewire.FieldOf[uint32](rem, i, 68, 4)
+}
+
+// BlockLayerIn refers to layer of the element with index i of a span. If there is
+// none, the operation that gets it fails.
+func BlockLayerIn[A barewire.Registered](s barewire.Span[Block, A], i int) barewire.LocalField[uint32] {
+	return barewire.FieldIn[uint32](s, i, 68, 4)
+}
+
+// BlockFromOf refers to from of the element with index i. If there is none, the
+// operation that gets it fails.
+func BlockFromOf[A barewire.RemoteAccess](rem barewire.Remote[Block, A], i int) barewire.Field[uint64, A] {
+	return barewire.FieldOf[uint64](rem, i, 72, 8)
+}
+
+// BlockFromIn refers to from of the element with index i of a span. If there is
+// none, the operation that gets it fails.
+func BlockFromIn[A barewire.Registered](s barewire.Span[Block, A], i int) barewire.LocalField[uint64] {
+	return barewire.FieldIn[uint64](s, i, 72, 8)
 }
 
 // BlockKeysOf refers to keys of the element with index i. If there is none, the

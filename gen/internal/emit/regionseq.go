@@ -9,7 +9,7 @@ import (
 )
 
 // sequences writes what reads and writes whole elements beside others who do
-// so, for types whose first field counts what is written.
+// so, for types with an #@atomic(sequence) field.
 //
 //	func TickSnapshot[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick) (seq uint64, err error)
 //	func TickPublish[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick) error

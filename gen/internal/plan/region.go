@@ -16,7 +16,7 @@ type Region struct {
 	Places      []Place // what allocators may be asked for
 	Grants      []Grant // the accesses that a registration may have; none for a type without #@register
 	Host        bool    // there is a residency that the processor may load from
-	Sequence    *Field  // the first of several fields, where it is an #@atomic u64: it counts what is written; else nil
+	Sequence    *Field  // the #@atomic(sequence) field, which counts what is written; else nil
 	Parts       []*Part // what functions of their own reach
 }
 
@@ -174,19 +174,16 @@ func (r *Region) homes(d *resolve.Decl) {
 
 // fields finds the parts of a struct of fixed size.
 func (r *Region) fields(t *Type) {
-	for i, f := range t.Fields {
+	for _, f := range t.Fields {
 		if f.Pad {
 			continue
 		}
 		p := &Part{Go: f.Go, Schema: f.Schema, Offset: f.Offset, Field: f}
 		r.Parts = append(r.Parts, p)
-		if i == 0 && f.Wire.Atomic && f.Val.Kind == resolve.U64 {
+		if f.Wire.Sequence {
 			r.Sequence = f
 		}
 		r.inside(p, 0)
-	}
-	if len(r.Parts) == 1 {
-		r.Sequence = nil // it counts nothing but itself
 	}
 }
 

@@ -81,7 +81,7 @@ T 12/8 slot=false host=true sequence=false
 #@register(remote_read, remote_write, remote_atomic)
 #@align(64)
 type T struct {
-  #@atomic
+  #@atomic(sequence)
   #@cacheline
   seq: u64
   #@pad
@@ -158,7 +158,7 @@ A 1/1 slot=false host=true sequence=false
   ACPU ARemote AWindow AAt AAll
   AXOf AXIn
 `},
-		{"no views", "#@register(remote_read)\ntype T struct {\n #@atomic\n x: u64\n y: i64\n}", plan.Options{NoViews: true}, `
+		{"no views", "#@register(remote_read)\ntype T struct {\n #@atomic(sequence)\n x: u64\n y: i64\n}", plan.Options{NoViews: true}, `
 T 16/8 slot=false host=true sequence=true
   TInCPU InCPU in CPU node=-1 fallback=false
   TLocal TRemoteRead
@@ -189,11 +189,18 @@ T 80/8 slot=false host=true sequence=false
   TBDNIn TBDNAtomic TBDNLoad
   TEIn
 `},
-		{"one word is no sequence", "#@residency(cpu)\ntype T struct {\n #@atomic\n x: u64\n}", plan.Options{}, `
-T 8/8 slot=false host=true sequence=false
+		{"a counter in front is no sequence", "#@residency(cpu)\ntype T struct {\n #@atomic\n x: u64\n #@atomic\n y: u64\n}", plan.Options{}, `
+T 16/8 slot=false host=true sequence=false
   TInCPU InCPU in CPU node=-1 fallback=false
   TCPU TWindow TAt TAll
   TXAtomic TXLoad
+  TYAtomic TYLoad
+`},
+		{"nor is a sequence inside", "type H struct {\n #@atomic(sequence)\n x: u64\n y: u64\n}\n#@residency(cpu)\ntype T struct { h: H }", plan.Options{}, `
+T 16/8 slot=false host=true sequence=false
+  TInCPU InCPU in CPU node=-1 fallback=false
+  TCPU TWindow TAt TAll
+  THXAtomic THXLoad
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
