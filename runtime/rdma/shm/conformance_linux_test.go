@@ -7,6 +7,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
+	t.Run("first", func(t *testing.T) { pair(t, nil, 4096) }) // what a process opens once is no leak
 	rdmatest.Run(t, rdmatest.Factory{
 		Provider: Provider(), Device: deviceName,
 		Address:  func(testing.TB) string { return address() },

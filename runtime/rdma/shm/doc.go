@@ -36,6 +36,9 @@
 // connection and returns an error, and succeeds when called again after the
 // peer has gone on or ended.
 //
+// The memory of a process that has died stays as long as somebody has it
+// mapped: [View] gives it for reading, beyond the end of the connection.
+//
 // # Completion
 //
 // An operation on a mapped key is done when Post returns. Writes are placed

@@ -2,6 +2,7 @@ package shm
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -243,7 +244,8 @@ func startHelper(t testing.TB, role, addr string, env ...string) *helper {
 	fatal(t, err)
 	cmd := exec.Command(exe, "-test.run=^$")
 	cmd.Env = append(append(os.Environ(), helperRole+"="+role, helperAddr+"="+addr), env...)
-	cmd.Stderr = os.Stderr
+	var says bytes.Buffer
+	cmd.Stderr = &says
 	out, err := cmd.StdoutPipe()
 	fatal(t, err)
 	fatal(t, cmd.Start())
@@ -252,6 +254,9 @@ func startHelper(t testing.TB, role, addr string, env ...string) *helper {
 		_ = cmd.Process.Kill()
 		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("the helper said: %s", says.String())
+		}
 	})
 	return h
 }
