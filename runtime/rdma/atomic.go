@@ -12,8 +12,8 @@ type word interface{ ~uint64 | ~int64 }
 
 // AtomicOp is a compare-and-swap or a fetch-and-add that was posted. It is a value, as [Op] is.
 type AtomicOp[F word] struct {
-	op   Op
-	slot uint32
+	op    Op
+	place uint32
 }
 
 // CompareAndSwap sets a field of a peer's region to x if it is old, and gives what
@@ -52,24 +52,23 @@ func atomic64[F word, A barewire.CanRemoteAtomic](p Poster, r *request, f barewi
 		return AtomicOp[F]{}, refuseOn(p, r, err)
 	}
 	op, err := post(p, r, nil)
-	return AtomicOp[F]{op: op, slot: r.place}, err
+	return AtomicOp[F]{op: op, place: r.place}, err
 }
 
-// Wait returns what the word was before, once the operation has ended. It may be
-// called again; but the result is kept only until as many atomics as the
-// connection's ring has room for (Depth, at least) were posted after it: then it is [ErrCollected]. Otherwise it is as [Op.Wait].
+// Wait returns what the word was before, once the operation has ended. The result is
+// kept for whoever waits first; a second Wait may still get it, or [ErrCollected]. Results that nobody waits
+// for go, the oldest first, when there are more of them than twice the Depth, 256 at
+// least. Otherwise it is as [Op.Wait].
 func (o AtomicOp[F]) Wait(ctx context.Context) (F, error) {
 	if err := o.op.Wait(ctx); err != nil {
 		return 0, err
 	}
 	c := o.op.c
-	c.pollMu.Lock()
-	r := c.results[o.slot]
-	c.pollMu.Unlock()
-	if !r.valid || r.seq != o.op.seq {
-		return 0, wrap(ErrCollected, "an atomic with %s: %d later ones were posted before it was waited for", c.peer, len(c.results))
+	w, ok := c.results.take(o.place, o.op.seq)
+	if !ok {
+		return 0, wrap(ErrCollected, "an atomic with %s: it was waited for before, or too many others never were", c.peer)
 	}
-	return F(r.word), nil
+	return F(w), nil
 }
 
 // Done reports whether the operation has ended, without waiting.

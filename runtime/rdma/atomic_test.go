@@ -35,26 +35,37 @@ func TestAtomics(t *testing.T) {
 	}
 }
 
-// TestAtomicResultIsKept as long as it says, and no longer.
+// TestAtomicResultIsKept for whoever waits first, however many others are posted and
+// waited for meanwhile; and others that nobody waits for use up no memory.
 func TestAtomicResultIsKept(t *testing.T) {
 	s := newScene(t, rdma.Config{Depth: 4})
 	ctx := limit(t)
 	f := sample.TickSeqOf(s.rem, 0)
 	first := must(rdma.FetchAdd(s.b.conn, f, 1))(t)
-	ok(t, s.b.conn.Flush(ctx))
-	for range s.b.conn.Depth() {
-		must(rdma.FetchAdd(s.b.conn, f, 1))(t)
-		ok(t, s.b.conn.Flush(ctx))
+	for i := range uint64(2000) {
+		got := must(must(rdma.FetchAdd(s.b.conn, f, 1))(t).Wait(ctx))(t)
+		if got != i+1 {
+			t.Fatalf("the word was %d, want %d", got, i+1)
+		}
 	}
 	if got := must(first.Wait(ctx))(t); got != 0 {
 		t.Errorf("the word was %d, want 0", got)
 	}
-	for range 64 {
+	if got := must(first.Wait(ctx))(t); got != 0 {
+		t.Errorf("the second time the word was %d, want 0", got)
+	}
+	lost := must(rdma.FetchAdd(s.b.conn, f, 1))(t)
+	for range 300 { // and nobody waits
 		must(rdma.FetchAdd(s.b.conn, f, 1))(t)
 		ok(t, s.b.conn.Flush(ctx))
 	}
-	_, err := first.Wait(ctx)
+	_, err := lost.Wait(ctx)
 	is(t, err, rdma.ErrCollected)
+	is(t, second(first.Wait(ctx)), rdma.ErrCollected)
+	last := must(rdma.FetchAdd(s.b.conn, f, 1))(t)
+	if got := must(last.Wait(ctx))(t); got != 2302 {
+		t.Errorf("the word was %d, want 2302", got)
+	}
 }
 
 // TestMisalignedAtomic has a reference that came from outside.

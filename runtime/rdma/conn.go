@@ -46,18 +46,17 @@ type Conn struct {
 	staged   int         // of scratch, not handed over yet
 	waiting  atomic.Bool // staged > 0
 	fence    bool        // the next operation waits for earlier reads and atomics
-	atomics  uint32      // posted: gives the place of the result
 	credit   credit
 	receives [1]ReceiveRequest
 	batch    Batch
 
-	pollMu  sync.Mutex // polling: completions, broken, results, the second half of tally
-	comps   []Completion
-	broken  error // how receives failed
-	results []result
-	tally   tally
-	sleeps  atomic.Uint64
+	pollMu sync.Mutex // polling: completions, broken, the second half of tally
+	comps  []Completion
+	broken error // how receives failed
+	tally  tally
+	sleeps atomic.Uint64
 
+	results results
 	pool    *pool
 	inbox   inbox
 	park    park
@@ -96,7 +95,7 @@ func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	c.mask = uint64(ring - 1)
 	c.ring = make([]record, ring)
 	c.extras = make([][MaxSegments - 1]*region.Handle, ring)
-	c.results = make([]result, ring)
+	c.results.init(max(2*ring, 256))
 	c.scratch = make([]WorkRequest, min(ring, maxBatch))
 	c.comps = make([]Completion, min(ring+cfg.Credits, 64))
 	for i := range c.ring {

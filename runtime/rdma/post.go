@@ -201,9 +201,8 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 		wr.Segs = 1
 		wr.Local[0] = Segment{Ptr: r.ptr, Len: r.bytes, Key: c.pool.lkey()}
 	case r.verb.isAtomic():
-		r.place = c.atomics & uint32(c.mask)
-		rec.result = r.place + 1
-		c.atomics++
+		r.place = c.results.begin(seq)
+		rec.result = r.place
 	}
 	c.tally.posted[r.verb]++
 	c.tally.bytes[r.verb] += uint64(r.bytes)

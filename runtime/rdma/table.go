@@ -22,15 +22,8 @@ type record struct {
 	bytes  int
 	h      *region.Handle // nil where no region of the user's takes part
 	addr   uint64
-	result uint32 // the place of an atomic's result, plus one
+	result uint32 // the place of an atomic's result; 0 is none
 	at     where.Mark
-}
-
-// result is the word before an atomic.
-type result struct {
-	seq   uint64
-	word  uint64
-	valid bool
 }
 
 // noSeq is the number of no operation.
@@ -116,7 +109,7 @@ func (c *Conn) retire(seq uint64, comp *Completion) {
 	if comp.Err != nil {
 		c.failOp(seq, r, comp.Err)
 	} else if r.result != 0 {
-		c.results[r.result-1] = result{seq: seq, word: comp.Result, valid: true}
+		c.results.end(r.result, seq, comp.Result)
 	}
 	c.release(seq, r)
 }
