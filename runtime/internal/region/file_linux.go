@@ -32,6 +32,10 @@ func obtainFile(a ask) (memory, error) {
 	return m, err
 }
 
+// seals keep the size, and the seals: who is given the file to write to could else
+// forbid all others to map it for writing (F_SEAL_FUTURE_WRITE).
+const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+
 // memfd makes a file that no program can be run from: systems may ask for that
 // (vm.memfd_noexec). Kernels before 6.3 do not know the flag.
 func memfd(name string, flags int) (int, error) {
@@ -53,7 +57,7 @@ func mapMemfd(a ask, page uintptr, flags int) (m memory, err error) {
 		if err := unix.Ftruncate(fd, int64(size)); err != nil {
 			return fmt.Errorf("memfd of %d bytes: %w", size, err)
 		}
-		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW); err != nil {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
 			return fmt.Errorf("sealing a memfd's size: %w", err)
 		}
 		return mapAt(at, size, fd, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)

@@ -106,6 +106,10 @@ func TestFile(t *testing.T) {
 	if err := f.Truncate(int64(2 * n)); !errors.Is(err, unix.EPERM) {
 		t.Errorf("making it larger: %v", err)
 	}
+	// A peer that may write the file must not be able to forbid it to the others.
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE); !errors.Is(err, unix.EPERM) {
+		t.Errorf("sealing it against writing: %v", err)
+	}
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFD, 0)
 	if err != nil || flags&unix.FD_CLOEXEC == 0 {
 		t.Errorf("inherited by programs: %x, %v", flags, err)

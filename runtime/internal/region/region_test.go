@@ -142,6 +142,10 @@ func TestLimits(t *testing.T) {
 		t.Error("the generation changed")
 	}
 	h.word.Add(^uint64(flightMask - 1))
+	before := h.word.Load()
+	if h.Drop(); h.word.Load() != before {
+		t.Errorf("a Drop without a Hold makes %#x of %#x", h.word.Load(), before)
+	}
 	h.word.Add(borrowMask << flightBits)
 	if _, _, err := h.Borrow(gen); !errors.Is(err, ErrBorrowed) || !strings.Contains(err.Error(), "no more than 65535") {
 		t.Errorf("the last but one window: %v", err)
