@@ -59,9 +59,14 @@ type Back struct {
 
 // Backing tells what the memory of a region is made of.
 func Backing[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Back, error) {
-	if err := r.check("backing"); err != nil {
-		return Back{}, err
+	if r == nil || r.h == nil {
+		return Back{}, ErrNoRegion
 	}
+	// Held, so that the memory is neither closed nor copied elsewhere meanwhile.
+	if err := r.h.Hold(r.gen); err != nil {
+		return Back{}, region.Doing("backing", err)
+	}
+	defer r.h.Drop()
 	t := r.h.Type()
 	base := uintptr(r.h.Base())
 	b := Back{Kind: InCPU, Bytes: r.h.Count() * int(t.Size), Align: int(base & -base), File: r.h.NoFile() == nil}

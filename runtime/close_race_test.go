@@ -1,0 +1,56 @@
+package barewire_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
+)
+
+// TestCloseMeanwhile closes regions while others use them: each use is whole, or refused.
+func TestCloseMeanwhile(t *testing.T) {
+	for range 50 {
+		r, err := barewire.New(sample.TickInCPU(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g sync.WaitGroup
+		for _, use := range []func() error{
+			func() error { return second(barewire.Backing(r)) },
+			func() error { return second(barewire.Placement(r)) },
+			func() error {
+				return barewire.With(r, func(w sample.TickWindow[barewire.Unregistered]) error {
+					sample.TickSeqAtomic(w, 0).Add(1)
+					return nil
+				})
+			},
+			func() error {
+				_, _ = r.String(), r.Span(0, 1)
+				return second(barewire.Open((*barewire.Region[sample.Tick, barewire.CPU, barewire.Unregistered])(nil)))
+			},
+		} {
+			g.Go(func() {
+				for {
+					err := use()
+					switch {
+					case errors.Is(err, barewire.ErrReleased), errors.Is(err, barewire.ErrNoRegion):
+						return
+					case err != nil:
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		for err = r.Close(); err != nil; err = r.Close() {
+			if !errors.Is(err, barewire.ErrBorrowed) && !errors.Is(err, barewire.ErrInFlight) {
+				t.Fatal(err)
+			}
+		}
+		g.Wait()
+	}
+}
+
+func second[V any](_ V, err error) error { return err }
