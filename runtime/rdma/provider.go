@@ -123,10 +123,12 @@ type Queue interface {
 	// Poll takes completions, as many as there are and have room. It does not wait.
 	Poll(out []Completion) int
 	// Wait returns when Poll may have something, when ctx ends or when the queue is closed. Spurious
-	// returns are allowed, lost ones are not.
+	// returns are allowed, lost ones are not. One goroutine at a time waits here;
+	// another may poll meanwhile, if the one that waits wants nothing for itself.
 	Wait(ctx context.Context) error
 	// Abort moves the queue to its error state and tells the peer if it can: all that
-	// is outstanding completes, with an error, and so does all that is posted after. It does not wait.
+	// is outstanding completes, with an error, receives too, and so does all that is
+	// posted after. That wakes who waits. It does not wait.
 	Abort(cause error)
 	// Close ends the queue. Nothing completes after it, no memory is accessed through
 	// the queue in either direction, and Post, PostReceive and Wait fail.
