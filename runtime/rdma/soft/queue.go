@@ -192,6 +192,9 @@ func (q *queue) releaseAndTell() {
 
 // Poll takes completions of requests first, then those of receives.
 func (q *queue) Poll(out []rdma.Completion) (n int) {
+	// Looked at first, and no more is taken: a failure flushes the receives after
+	// the request that failed, and must not be seen there first.
+	ready := int(q.in.ready.Load())
 	q.mu.Lock()
 	if q.sent.n == 0 && len(q.wait.todo)+len(q.wait.late) > 0 {
 		q.nudge()
@@ -203,8 +206,8 @@ func (q *queue) Poll(out []rdma.Completion) (n int) {
 	}
 	q.out -= n
 	q.release()
-	if n < len(out) && q.in.ready.Load() != 0 {
-		n += q.in.poll(out[n:])
+	if ready > 0 && n < len(out) {
+		n += q.in.poll(out[n:min(len(out), n+ready)])
 	}
 	return n
 }
