@@ -192,7 +192,14 @@ func closeInTraffic(w *world, seed uint64, mode rdma.Mode) {
 	closers := []func() error{
 		s.a.conn.Close, s.b.conn.Close, s.a.dom.Close, s.b.dom.Close, s.a.dev.Close, s.b.dev.Close,
 		func() error { return untilReleased(s.local.Close) }, func() error { return untilReleased(sib.Close) },
-		func() error { return untilReleased(s.target.Close) },
+		func() error {
+			err := untilReleased(s.target.Close)
+			for errors.Is(err, barewire.ErrBorrowed) {
+				time.Sleep(20 * time.Microsecond)
+				err = untilReleased(s.target.Close)
+			}
+			return err
+		},
 		func() error { return rdma.Revoke(ctx, s.target) },
 		func() error { s.a.conn.Abort(errors.New("on purpose")); return nil },
 	}
