@@ -41,11 +41,11 @@ func FieldOf[F any, T Fixed[T], A RemoteAccess](rem Remote[T, A], i int, off, si
 }
 
 // FieldParts is for the runtime's device packages.
-func FieldParts[F any, A RemoteAccess](_ seal.Friend, f Field[F, A]) (Ref, error) {
+func FieldParts[F any, A RemoteAccess](key seal.Friend, f Field[F, A]) (Ref, error) {
 	if f.err != nil {
 		return Ref{}, f.err
 	}
-	if f.ref.Version == 0 {
+	if f.ref.Version == 0 || !key.OK() {
 		return Ref{}, ErrNoRemote
 	}
 	return f.ref, nil

@@ -59,12 +59,8 @@ type Back struct {
 
 // Backing tells what the memory of a region is made of.
 func Backing[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Back, error) {
-	if r == nil || r.h == nil {
-		return Back{}, ErrNoRegion
-	}
-	// Held, so that the memory is neither closed nor copied elsewhere meanwhile.
-	if err := r.h.Hold(r.gen); err != nil {
-		return Back{}, region.Doing("backing", err)
+	if err := r.hold("backing"); err != nil {
+		return Back{}, err
 	}
 	defer r.h.Drop()
 	t := r.h.Type()
@@ -85,14 +81,15 @@ func Backing[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Back, error
 // Placed is where a region's memory lies now.
 type Placed struct {
 	Kind Kind
-	Node int // of NUMA; -1 where it is not known or memory is of several
+	Node int // of NUMA, that all pages lie at; -1 where they lie at several, none was touched yet, or the system does not tell
 }
 
-// Placement reads where a region's memory lies now: pages may have moved since it
-// was allocated. CPU memory may be anywhere in the machine.
+// Placement asks the system where a region's memory lies now: pages get their
+// place when they are first touched, and may be moved later. CPU memory may be anywhere in the machine.
 func Placement[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Placed, error) {
-	if err := r.check("placement"); err != nil {
+	if err := r.hold("placement"); err != nil {
 		return Placed{}, err
 	}
-	return Placed{Kind: InCPU, Node: -1}, nil
+	defer r.h.Drop()
+	return Placed{Kind: InCPU, Node: r.h.Node()}, nil
 }

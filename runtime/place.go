@@ -57,16 +57,16 @@ func MintGrant[T Fixed[T], A Registered](info *TypeInfo) Grant[T, A] {
 }
 
 // PlaceParts is for the runtime's allocators.
-func PlaceParts[T Fixed[T], R Residency](_ seal.Friend, p Place[T, R]) (info *TypeInfo, kind Kind, node int, fallback bool, err error) {
-	if p.info == nil {
+func PlaceParts[T Fixed[T], R Residency](f seal.Friend, p Place[T, R]) (info *TypeInfo, kind Kind, node int, fallback bool, err error) {
+	if p.info == nil || !f.OK() {
 		return nil, NoKind, -1, false, ErrNoPlace
 	}
 	return p.info, p.kind, p.node, p.fallback, nil
 }
 
 // GrantParts is for the runtime's device packages.
-func GrantParts[T Fixed[T], A Registered](_ seal.Friend, g Grant[T, A]) (*TypeInfo, Rights, error) {
-	if g.info == nil {
+func GrantParts[T Fixed[T], A Registered](f seal.Friend, g Grant[T, A]) (*TypeInfo, Rights, error) {
+	if g.info == nil || !f.OK() {
 		return nil, 0, ErrNoGrant
 	}
 	return g.info, g.rights, nil

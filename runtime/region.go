@@ -88,12 +88,13 @@ func (r *Region[T, R, A]) Close() error {
 	return region.Doing("close", r.h.Close(r.gen))
 }
 
-// check reports whether the region is current.
-func (r *Region[T, R, A]) check(op string) error {
+// hold keeps the memory where it is until r.h.Drop, if the region is current: it is neither
+// closed nor copied elsewhere meanwhile.
+func (r *Region[T, R, A]) hold(op string) error {
 	if r == nil || r.h == nil {
 		return ErrNoRegion
 	}
-	return region.Doing(op, r.h.Check(r.gen))
+	return region.Doing(op, r.h.Hold(r.gen))
 }
 
 // SpanParts is for the runtime's device packages: the handle and generation, and

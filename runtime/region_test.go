@@ -197,7 +197,23 @@ func TestZeroKey(t *testing.T) {
 	if g := barewire.MintGlobalAtomics(none, 1); g != (barewire.GlobalAtomics{}) {
 		t.Error("a witness for nobody")
 	}
-	if rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](none, barewire.Ref{Count: 1, Version: 1}); rem.Len() != 0 {
+	ref := barewire.Ref{Count: 1, Size: 64, Version: 1}
+	if rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](none, ref); rem.Len() != 0 {
 		t.Error("a remote for nobody")
 	}
+	rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](seal.Key(), ref)
+	for name, is := range map[string]struct{ err, want error }{
+		"place":  {last(barewire.PlaceParts(none, sample.TickInCPU())), barewire.ErrNoPlace},
+		"grant":  {third(barewire.GrantParts(none, sample.TickLocal())), barewire.ErrNoGrant},
+		"remote": {second(barewire.RemoteParts(none, rem)), barewire.ErrNoRemote},
+		"field":  {second(barewire.FieldParts(none, sample.TickSeqOf(rem, 0))), barewire.ErrNoRemote},
+	} {
+		if !errors.Is(is.err, is.want) {
+			t.Errorf("%s for nobody: %v", name, is.err)
+		}
+	}
 }
+
+func third[A, B any](_ A, _ B, err error) error { return err }
+
+func last[A, B, C, D any](_ A, _ B, _ C, _ D, err error) error { return err }

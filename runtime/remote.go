@@ -190,7 +190,10 @@ func (r Remote[T, A]) check() error {
 }
 
 // RemoteParts is for the runtime's device packages.
-func RemoteParts[T Fixed[T], A RemoteAccess](_ seal.Friend, rem Remote[T, A]) (Ref, error) {
+func RemoteParts[T Fixed[T], A RemoteAccess](f seal.Friend, rem Remote[T, A]) (Ref, error) {
+	if !f.OK() {
+		return Ref{}, ErrNoRemote
+	}
 	return rem.ref, rem.check()
 }
 

@@ -2,6 +2,7 @@ package barewire_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -122,6 +123,23 @@ func TestClosedWindow(t *testing.T) {
 		}
 	}
 	sample.TickAt(again, 0).SetPrice(1)
+}
+
+// TestPrint: printing a window does not read the memory, which is not there after Close.
+func TestPrint(t *testing.T) {
+	r := newTicks(t, 3)
+	w, err := barewire.Open(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%x"} {
+		if got := fmt.Sprintf(verb, w); got != "window on 3 elements" {
+			t.Errorf("%s: %s", verb, got)
+		}
+	}
 }
 
 // TestWith closes its window whatever happens.
