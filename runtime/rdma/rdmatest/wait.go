@@ -12,7 +12,6 @@ import (
 
 var waitChecks = []check{
 	{"wait-ends", checkWaitEnds},
-	{"wait-several", checkWaitSeveral},
 	{"wait-hammer", checkWaitHammer},
 	{"ping-pong", checkPingPong},
 }
@@ -60,29 +59,6 @@ func checkWaitEnds(t *testing.T, f *Factory) {
 			t.Errorf("%s: Wait ended as if nothing had happened", name)
 		}
 	}
-}
-
-// checkWaitSeveral lets several wait. All must be woken.
-func checkWaitSeveral(t *testing.T, f *Factory) {
-	a, b := connect(t, f)
-	b.receive(1, 0, 64)
-	woken := make(chan error)
-	for range 4 {
-		go func() { woken <- b.q.Wait(ctx(t)) }()
-	}
-	time.Sleep(5 * time.Millisecond)
-	a.do(op(rdma.VerbSend, 1, &a.memory, 0, 8, &b.memory, 0))
-	late := time.After(patience / 2)
-	for range 4 {
-		select {
-		case err := <-woken:
-			must(t, err)
-		case <-late:
-			t.Error("somebody who waited was not woken")
-			late = nil
-		}
-	}
-	b.done(1)
 }
 
 // checkWaitHammer posts in one goroutine, in bursts of odd sizes, and waits and polls in another: a wake-up

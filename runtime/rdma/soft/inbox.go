@@ -72,15 +72,14 @@ func (in *inbox) flush() {
 	}
 }
 
-// end fails what is posted and what will be. It returns how many can be polled.
-func (in *inbox) end(serr *rdma.StatusError) int {
+// end fails what is posted and what will be.
+func (in *inbox) end(serr *rdma.StatusError) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.ended == nil {
 		in.ended = serr
 	}
 	in.flush()
-	return in.done.n
 }
 
 func (in *inbox) close() {

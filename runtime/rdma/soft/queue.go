@@ -298,9 +298,8 @@ func (q *queue) end(serr *rdma.StatusError, tell string) {
 	if !q.copying {
 		q.flush()
 	}
-	if n := q.in.end(serr); n > 0 {
-		q.signal()
-	}
+	q.in.end(serr)
+	q.signal()
 }
 
 // Close ends the queue. It waits for a copy that is being made, in either direction.

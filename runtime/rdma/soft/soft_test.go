@@ -2,6 +2,7 @@ package soft
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -189,5 +190,39 @@ func TestFaults(t *testing.T) {
 	}
 	if err := a.q.Prepare(t.Context(), b.keys.R, b.keys.Epoch); err == nil {
 		t.Error("the key was not refused")
+	}
+}
+
+// TestSeveralWait wants all woken who wait, and when there is nothing to poll too, if the queue ends.
+func TestSeveralWait(t *testing.T) {
+	for name, wake := range map[string]func(a, b *end){
+		"message":    func(a, b *end) { a.post(a.to(b, rdma.VerbSend, 1, 0, 8, 0)) },
+		"abort":      func(a, b *end) { b.q.Abort(nil) },
+		"peer-abort": func(a, b *end) { a.q.Abort(nil) },
+	} {
+		a, b := connect(t, New(Config{}), 4096)
+		if name == "message" {
+			if err := b.q.PostReceive([]rdma.ReceiveRequest{{ID: 1, Buf: b.seg(0, 64)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		woken := make(chan error)
+		for range 4 {
+			go func() { woken <- b.q.Wait(context.Background()) }()
+		}
+		for b.q.(*queue).waiters.Load() < 4 {
+			time.Sleep(time.Millisecond)
+		}
+		wake(a, b)
+		for range 4 {
+			select {
+			case err := <-woken:
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%s: somebody who waited was not woken", name)
+			}
+		}
 	}
 }
