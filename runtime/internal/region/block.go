@@ -83,6 +83,10 @@ func New(spec Spec) (*Handle, error) {
 	if uint64(spec.Count) > (math.MaxInt-maxPage)/t.Size {
 		return nil, fail(ErrNoMemory, fmt.Sprintf("%d elements of %d bytes are more than a process can address", spec.Count, t.Size))
 	}
+	// Systems promise memory that they do not have, and end the process when it is used.
+	if most := machineMemory(); most > 0 && uint64(spec.Count) > most/t.Size {
+		return nil, fail(ErrNoMemory, fmt.Sprintf("%d elements of %d bytes are more than the %d MiB of the machine", spec.Count, t.Size, most>>20))
+	}
 	mem, err := obtain(ask{size: uintptr(spec.Count) * uintptr(t.Size), align: uintptr(max(t.Align, 1)), huge: spec.Huge, name: t.Name})
 	if err != nil {
 		return nil, fail(ErrNoMemory, err.Error())

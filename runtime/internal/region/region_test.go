@@ -305,3 +305,17 @@ func TestBorrowAllocates(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestMoreThanThereIs asks for more memory than the machine has, which the system would
+// promise: it would end the process when that is used.
+func TestMoreThanThereIs(t *testing.T) {
+	most := machineMemory()
+	if most == 0 || most/64 >= math.MaxInt/128 {
+		t.Skip("how much memory there is cannot be asked here, or is more than a process can address")
+	}
+	n := int(most/64 + 1)
+	_, err := New(Spec{Type: &Type{Name: "test.Line", Size: 64, Align: 64}, Count: n})
+	if !errors.Is(err, ErrNoMemory) || !strings.Contains(err.Error(), "MiB of the machine") {
+		t.Errorf("%d MiB, and the machine has %d: %v", n>>14, most>>20, err)
+	}
+}
