@@ -42,8 +42,8 @@ type Config struct {
 	MaxOffers        int           // offers and unanswered imports of a connection; 0: 1024
 
 	// Authorize decides on each request of a peer before any key leaves: once
-	// when it connects, and for each import. Nil allows all. It may block for
-	// HandshakeTimeout at most, and is called from several goroutines.
+	// when it connects, and for each import. Nil allows all. What
+	// it does not decide within HandshakeTimeout is refused. It is called from several goroutines.
 	Authorize func(Request) error
 	Logger    *slog.Logger // for violations and failed connections; nil: slog.Default()
 	Observer  func(Event)  // sees what happens, see [Event]; it must not block, nor use the connection

@@ -170,7 +170,7 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 		peer := ""
 		if err == nil {
 			peer = q.Peer()
-			if refused = dom.dev.cfg.authorize(Request{Peer: peer}); refused == nil {
+			if refused = dom.dev.cfg.authorize(ctx, Request{Peer: peer}); refused == nil {
 				c, err := dom.connect(q, theirs)
 				if err != nil {
 					return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), err)
@@ -183,8 +183,11 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 		if ln.closed.Load() {
 			return nil, wrap(ErrClosed, "accept at %s", ln.Addr())
 		}
-		if refused == nil || ctx.Err() != nil {
+		if refused == nil {
 			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), err)
+		}
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), over(ctx))
 		}
 		dom.dev.cfg.Logger.Warn("rdma: a peer was refused", "listener", ln.Addr(), "peer", peer, "reason", refused)
 		dom.dev.cfg.see(Event{Kind: EventRefused, Peer: peer, Err: refused})

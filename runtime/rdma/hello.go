@@ -1,6 +1,7 @@
 package rdma
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/internal/ctl"
@@ -87,12 +88,24 @@ func (dom *Domain) full() error {
 	return nil
 }
 
-// authorize asks the user whether a peer may have what it asks for.
-func (c *Config) authorize(r Request) error {
+// authorize asks the user whether a peer may have what it asks for. It does not wait
+// for an answer beyond ctx and the handshake's time, so that nothing hangs with
+// the user's function, which may also close the connection.
+func (c *Config) authorize(ctx context.Context, r Request) error {
 	if c.Authorize == nil {
 		return nil
 	}
-	if err := c.Authorize(r); err != nil {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.HandshakeTimeout, wrap(ErrTimeout, "Authorize did not decide within %v", c.HandshakeTimeout))
+	defer cancel()
+	answer := make(chan error, 1)
+	go func() { answer <- c.Authorize(r) }()
+	var err error
+	select {
+	case err = <-answer:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return nil

@@ -191,3 +191,35 @@ func TestMaxConns(t *testing.T) {
 	must(other.Dial(ctx, "full"))(t)
 	ok(t, <-accepted)
 }
+
+// TestAuthorizeMayHang: what is not decided is refused in time, closing does not wait
+// for it, and it may close the connection itself.
+func TestAuthorizeMayHang(t *testing.T) {
+	forever := make(chan struct{})
+	defer close(forever)
+	dev := make(chan *rdma.Device, 1)
+	p := connect(t, rdma.Config{HandshakeTimeout: 50 * time.Millisecond, Authorize: func(r rdma.Request) error {
+		switch r.Name {
+		case "slow":
+			<-forever
+		case "closing":
+			return (<-dev).Close()
+		}
+		return nil
+	}}, soft.Config{})
+	ctx := limit(t)
+	r := ticks(t, p.a.dom, 1, sample.TickRemoteRead())
+	ok(t, rdma.Offer(ctx, p.a.conn, "slow", r))
+	ok(t, rdma.Offer(ctx, p.a.conn, "closing", r))
+	_, err := rdma.Import(ctx, p.b.conn, "slow", sample.TickRemoteRead())
+	is(t, err, rdma.ErrRefused)
+	if !strings.Contains(err.Error(), "Authorize did not decide within 50ms") {
+		t.Error(err)
+	}
+	dev <- p.a.dev
+	_, err = rdma.Import(ctx, p.b.conn, "closing", sample.TickRemoteRead())
+	if !errors.Is(err, rdma.ErrPeerLost) && !errors.Is(err, rdma.ErrRefused) {
+		t.Error(err)
+	}
+	ok(t, p.a.dev.Close())
+}

@@ -179,7 +179,7 @@ func (c *Conn) reply(o *offer, ask *ctl.Import) {
 		c.refuseImport(ask, ctl.ReasonRights, fmt.Sprintf("%q grants %s; asked for was %s", o.name, rightsText(o.rights), rightsText(want)))
 		return
 	}
-	if err := cfg.authorize(Request{Peer: c.peer, Name: o.name, Type: o.typ.Name, Rights: rightsText(want)}); err != nil {
+	if err := cfg.authorize(c.ctx, Request{Peer: c.peer, Name: o.name, Type: o.typ.Name, Rights: rightsText(want)}); err != nil {
 		c.refuseImport(ask, ctl.ReasonDenied, err.Error())
 		return
 	}
