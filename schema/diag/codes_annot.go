@@ -12,6 +12,7 @@ const (
 	ReservedAnnotation  Code = "BW3008"
 	SpacedAnnotation    Code = "BW3009"
 	SequencePlace       Code = "BW3010"
+	NoAtomicWord        Code = "BW3011"
 )
 
 var _ = register(
@@ -94,5 +95,13 @@ var _ = register(
 			"one sequence would tell nothing. A counter of something else is #@atomic without an argument, and stands anywhere.",
 		Wrong: "type Quote struct {\n  price: f64\n  #@atomic(sequence)\n  seq: u64\n}\n",
 		Right: "type Quote struct {\n  #@atomic(sequence)\n  seq: u64\n  price: f64\n}\n",
+	},
+	Rule{
+		Code: NoAtomicWord, Name: "no-atomic-word", Severity: Warning,
+		Title: "remote_atomic is granted on a type without a word for atomic operations",
+		Why: "A peer's atomic operations change a number of eight bytes, and only #@atomic makes sure that one is aligned in every " +
+			"item. Elsewhere a peer's operation may be refused when it runs, and a right that nobody uses only hands out more than is needed.",
+		Wrong: "#@register(remote_read, remote_atomic)\ntype Ring struct {\n  #@atomic\n  head: u32\n  size: u32\n}\n",
+		Right: "#@register(remote_read, remote_atomic)\ntype Ring struct {\n  #@atomic\n  head: u64\n  size: u64\n}\n",
 	},
 )

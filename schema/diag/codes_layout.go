@@ -102,6 +102,7 @@ var _ = register(
 		Code: FalseSharingList, Name: "false-sharing-list", Severity: Warning,
 		Title: "#@atomic fields of neighbouring elements lie in one cache line",
 		Why: "Whoever changes the field in one element takes the line away from whoever uses it in the next, and both become slow. " +
+			"So do the elements of a list, and those of a region. " +
 			"Where elements belong to different processors, make the size of one a multiple of a cache line, 64 bytes, with #@pad. " +
 			"Where one processor uses them all, all is well.",
 		Wrong: "type Counter struct {\n  #@atomic\n  hits: u64\n}\ntype PerCPU list<Counter>[64]\n",

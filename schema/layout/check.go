@@ -15,6 +15,7 @@ type checker struct {
 	wishes  map[*resolve.Type][]wish // findings that padding in the struct would mend
 	mended  map[*resolve.Type]mended // structs that advised padding makes larger
 	atomics map[*resolve.Type]*atomics
+	words   map[*resolve.Type]bool             // structs that have a word for peers' atomic operations
 	lists   map[*resolve.Type]*diag.Diagnostic // by the type of elements: what was said of lists of it
 	structs []structure                        // of this declaration, inner ones first
 	fixed   []*resolve.Type                    // the lists of fixed length in it
@@ -26,6 +27,7 @@ func newChecker(l *Layouts) *checker {
 		wishes:  map[*resolve.Type][]wish{},
 		mended:  map[*resolve.Type]mended{},
 		atomics: map[*resolve.Type]*atomics{},
+		words:   map[*resolve.Type]bool{},
 		lists:   map[*resolve.Type]*diag.Diagnostic{},
 	}
 }
@@ -53,6 +55,7 @@ func (c *checker) decl(d *resolve.Decl) {
 	for _, list := range c.fixed {
 		c.listed(list)
 	}
+	c.inRegion(d)
 }
 
 // inside checks a type and what is written in it, not what it refers to.

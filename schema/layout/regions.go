@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -38,6 +39,34 @@ func (c *checker) regions(d *resolve.Decl, i *info) {
 			e.Helpf("%s are missing", count(d.Align-i.Min%d.Align))
 		}
 	}
+	c.atomicRight(d)
+}
+
+// atomicRight warns where peers are granted atomic operations and there is nothing to use them on.
+func (c *checker) atomicRight(d *resolve.Decl) {
+	n := slices.IndexFunc(d.Rights, func(r resolve.Right) bool { return r.Name == "remote_atomic" })
+	if n < 0 || c.atomicWord(d.Type) {
+		return
+	}
+	c.report(diag.NoAtomicWord, d.Rights[n].At, "`%s` has no `#@atomic` field of eight bytes: nothing in it is made for the atomic operations that peers are granted", d.Name).
+		Also(d.At, "`%s` is declared here", d.Name).
+		Helpf("put `#@atomic` above a field that is u64 or i64, or leave `remote_atomic` out")
+}
+
+// atomicWord reports whether a struct, or one in it, has a field of eight bytes for
+// atomic operations. It looks once at each type.
+func (c *checker) atomicWord(t *resolve.Type) bool {
+	t = t.Resolve()
+	has, known := c.words[t]
+	if known || t.Kind != resolve.Struct {
+		return has
+	}
+	c.words[t] = false // also while it is looked at, should it contain itself
+	c.words[t] = slices.ContainsFunc(t.Fields, func(f *resolve.Field) bool {
+		kind := f.Type.Resolve().Kind
+		return f.Atomic && (kind == resolve.U64 || kind == resolve.I64) || c.atomicWord(f.Type)
+	})
+	return c.words[t]
 }
 
 // needsSize says what keeps a type from having a greatest size.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
+	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
 // sharing warns of atomic fields in one line, once for each line.
@@ -85,20 +86,40 @@ func (c *checker) atomicsOf(t *resolve.Type) *atomics {
 // listed warns where atomic fields of neighbouring elements of a list lie in one
 // line: once for each type of elements. The list is taken to start a line.
 func (c *checker) listed(t *resolve.Type) {
-	elem := t.Elem.Resolve()
-	if i := c.of(t); i.needs == nil || i.invalid || !i.IsFixed() || elem.Kind != resolve.Struct {
-		return // what lists of lists share, the inner ones share
+	if i := c.of(t); i.needs == nil || i.invalid || !i.IsFixed() {
+		return
+	}
+	c.neighbours(t.Elem, t.Len, t.At, c.title(t.Elem))
+}
+
+// inRegion is the same for the elements of a type's regions, of which there may be any number.
+func (c *checker) inRegion(d *resolve.Decl) {
+	at := d.PlacesAt
+	if len(d.Residency) == 0 {
+		at = d.RightsAt
+	}
+	if i := c.of(d.Type); at.IsValid() && i.needs != nil && !i.invalid && i.IsFixed() {
+		c.neighbours(d.Type, ^uint64(0), at, "`"+d.Name+"`")
+	}
+}
+
+// neighbours warns where atomic fields of two of n elements lie in one line. What is
+// in lists that are elements was said of those lists.
+func (c *checker) neighbours(t *resolve.Type, n uint64, at source.Span, title string) {
+	elem := t.Resolve()
+	if elem.Kind != resolve.Struct {
+		return
 	}
 	if _, wrong := c.mended[elem]; wrong {
 		return // its size is not what it will be
 	}
 	a, size := c.atomicsOf(elem), c.Of(elem).Max
-	if a.first == nil || !meet(t.Len, size, a) {
+	if a.first == nil || !meet(n, size, a) {
 		return
 	}
 	if known := c.lists[elem]; known != nil {
 		if len(known.Related) < 5 {
-			known.Also(t.At, "here, too")
+			known.Also(at, "here, too")
 		}
 		return
 	}
@@ -106,11 +127,11 @@ func (c *checker) listed(t *resolve.Type) {
 	if a.first != a.last {
 		what = fmt.Sprintf("`%s` of one element and `%s` of the next lie in one cache line", a.last.Name, a.first.Name)
 	}
-	d := c.report(diag.FalseSharingList, t.At, "%s: whoever changes one slows down the others", what).
+	d := c.report(diag.FalseSharingList, at, "%s: whoever changes one slows down the others", what).
 		Also(a.first.AtomicAt, "`%s` is atomic", a.first.Name).
 		Notef("an element has %d bytes, a line %d", size, Line)
 	d.Helpf("if different processors change them, put %s of padding at the end of %s: `#@pad` above `%s: data[%d]`",
-		count(Line-size%Line), c.title(t.Elem), padNames(elem)(), Line-size%Line)
+		count(Line-size%Line), title, padNames(elem)(), Line-size%Line)
 	c.lists[elem] = d
 }
 
