@@ -2,6 +2,7 @@ package barewire_test
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 
@@ -54,3 +55,20 @@ func TestCloseMeanwhile(t *testing.T) {
 }
 
 func second[V any](_ V, err error) error { return err }
+
+// TestOddName: a name goes to terminals and logs, and says nothing to them but itself.
+func TestOddName(t *testing.T) {
+	r, err := barewire.New(sample.TickInCPU(), 1, barewire.Named("a\nb\x1b[31m\xff"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.String(); !strings.HasPrefix(got, `region "a\nb\x1b[31m\xff" of sample.Tick made at `) {
+		t.Errorf("%q", got)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); !errors.Is(err, barewire.ErrReleased) || strings.ContainsAny(err.Error(), "\n\x1b\xff") {
+		t.Errorf("%q", err)
+	}
+}

@@ -375,3 +375,63 @@ func TestManyOnOne(t *testing.T) {
 		}))
 	})
 }
+
+// TestComingAndGoing dials and accepts from many goroutines, with contexts of all lengths,
+// while the listener, the domains and the devices go away. Nothing hangs or is left.
+func TestComingAndGoing(t *testing.T) {
+	noLeak(t)
+	everyWorld(t, func(w *world) {
+		for seed := range uint64(8) {
+			comeAndGo(w, seed)
+		}
+	})
+}
+
+func comeAndGo(w *world, seed uint64) {
+	w.Helper()
+	ctx := limit(w)
+	server, client := must(rdma.Open(ctx, w.config(rdma.Config{})))(w), must(rdma.Open(ctx, w.config(rdma.Config{})))(w)
+	sd, cd := must(server.Domain())(w), must(client.Domain())(w)
+	ln := must(sd.Listen(ctx, w.address()))(w)
+	var g sync.WaitGroup
+	var met atomic.Int64
+	for range 2 {
+		g.Go(func() {
+			for {
+				c, err := ln.Accept(ctx)
+				if err != nil {
+					if !errors.Is(err, rdma.ErrClosed) {
+						w.Errorf("accept: %v", err)
+					}
+					return
+				}
+				_ = c.SendBytes(ctx, []byte("welcome"))
+				ok(w, c.Close())
+			}
+		})
+	}
+	for n := range 4 {
+		g.Go(func() {
+			for i := 0; sd.Device() != nil && i < 1000; i++ {
+				short, cancel := context.WithTimeout(ctx, time.Duration(i%7+1)*200*time.Microsecond)
+				c, err := cd.Dial(short, ln.Addr())
+				cancel()
+				if err == nil {
+					met.Add(1)
+					_, _ = c.Receive(ctx, make([]byte, 10))
+					err = c.Close()
+				}
+				if errors.Is(err, rdma.ErrClosed) || met.Load() > 20 && n > 0 {
+					return
+				}
+			}
+		})
+	}
+	time.Sleep(time.Duration(seed) * time.Millisecond)
+	closers := []func() error{ln.Close, sd.Close, cd.Close, server.Close, client.Close}
+	rand.New(rand.NewPCG(seed, 3)).Shuffle(len(closers), func(i, j int) { closers[i], closers[j] = closers[j], closers[i] })
+	for _, c := range closers {
+		calmly(w.T, "closing", func() { ok(w, c()) })
+	}
+	calmly(w.T, "what dials and accepts", g.Wait)
+}

@@ -140,6 +140,9 @@ func (r *Rule) Release() {
 
 // Remove takes the fault away and releases what it stalled.
 func (r *Rule) Remove() {
+	if r == nil || r.fabric == nil {
+		return // of no fabric
+	}
 	r.fabric.change(func(rules []*Rule) []*Rule {
 		return slices.DeleteFunc(rules, func(x *Rule) bool { return x == r })
 	})
