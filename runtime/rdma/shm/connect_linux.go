@@ -49,10 +49,11 @@ func (g *greeting) close() {
 // Listen listens at a path, or at a name without a file that begins with @. A
 // socket that a process which ended has left at the path is replaced. Who may
 // connect is the file's permission; anybody in the network namespace may
-// to a name with @.
+// to a name with @. An empty address stands for a name with @ that nobody has:
+// Addr tells it.
 func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error) {
 	if addr == "" {
-		return nil, errors.New("shm: an address is the path of a Unix socket, or @ and a name")
+		addr = fmt.Sprintf("@barewire-%d-%016x", os.Getpid(), random())
 	}
 	l, err := listen(ctx, addr)
 	if err != nil {
@@ -169,7 +170,7 @@ func (d *domain) hear(conn *net.UnixConn, until time.Time) (*greeting, error) {
 	switch m.kind {
 	case kindHello:
 	case kindRefuse:
-		return nil, &refusal{who(s), string(m.body)}
+		return nil, &refusal{who(s), said(m.body)}
 	default:
 		return nil, fmt.Errorf("%w: kind %d instead of a hello", errMessage, m.kind)
 	}
@@ -248,7 +249,7 @@ func (ln *listener) take(g *greeting, own *outbox, fd int, answer func(hello []b
 // greet sends a hello with an outbox.
 func (d *domain) greet(s *socket, own *outbox, fd int, hello []byte) error {
 	if err := s.send(message{kind: kindHello, layout: own.layout, body: hello}, fd, d.a.handshake); err != nil {
-		return fmt.Errorf("shm: saying hello: %w", err)
+		return fmt.Errorf("shm: saying hello: %w", s.ended(err))
 	}
 	return nil
 }
@@ -316,7 +317,7 @@ func (d *domain) introduce(conn *net.UnixConn, addr string, hello []byte, until 
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil, fmt.Errorf("shm: %s at %s has not accepted: %w", who(s), addr, context.DeadlineExceeded)
 		}
-		return nil, fmt.Errorf("shm: connecting to %s: %w", addr, err)
+		return nil, fmt.Errorf("shm: connecting to %s: %w", addr, s.ended(err))
 	}
 	return newQueue(d, g.sock, own, g.peer, g.hello, addr)
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -349,9 +348,6 @@ func TestListenAtPath(t *testing.T) {
 	fatal(t, os.WriteFile(path, []byte("precious"), 0o600))
 	if _, err := a.dom.Listen(ctx, path); err == nil {
 		t.Error("a file that is no socket was replaced")
-	}
-	if _, err := a.dom.Listen(ctx, ""); err == nil || !strings.Contains(err.Error(), "path") {
-		t.Errorf("listening nowhere: %v", err)
 	}
 }
 

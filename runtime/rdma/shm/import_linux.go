@@ -66,7 +66,7 @@ func (q *queue) lookup(wr *rdma.WorkRequest) (*remote, result) {
 	if im.head == nil {
 		head := &ask{key: uint32(wr.Key), epoch: wr.Epoch}
 		if err := q.askFor(head); err != nil {
-			return nil, q.refuse(wr, failure(rdma.StatusPeerLost, "asking for key %#x: %v", wr.Key, err))
+			return nil, q.refuse(wr, err)
 		}
 		im.head = head
 	}
@@ -74,16 +74,16 @@ func (q *queue) lookup(wr *rdma.WorkRequest) (*remote, result) {
 }
 
 // askFor sends a question. mu is held.
-func (q *queue) askFor(a *ask) error {
+func (q *queue) askFor(a *ask) *rdma.StatusError {
 	im := &q.imports
 	if len(im.asks) >= maxAsks {
-		return fmt.Errorf("shm: %d questions are not answered", len(im.asks))
+		return failure(rdma.StatusPeerLost, "%s has left %d questions for keys unanswered", q.peerName, len(im.asks))
 	}
 	im.next++
 	im.asks[im.next] = a
 	if err := q.sock.post(message{kind: kindAsk, id: im.next, key: a.key, epoch: a.epoch}); err != nil {
 		delete(im.asks, im.next)
-		return err
+		return failure(rdma.StatusPeerLost, "asking %s for key %#x: %v", q.peerName, a.key, err)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (q *queue) answered(m message, fd int) error {
 	delete(im.asks, m.id)
 	var bad *rdma.StatusError
 	if m.kind == kindDeny {
-		bad = failure(clampStatus(m.status), "%s", m.body)
+		bad = failure(clampStatus(m.status), "%s", said(m.body))
 	} else if r, err := q.mapGrant(a, m, fd); err != nil {
 		bad = failure(rdma.StatusProvider, "the memory of key %#x: %v", a.key, err)
 	} else {

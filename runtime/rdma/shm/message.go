@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
@@ -185,3 +188,19 @@ func (k kind) size() (n int, open bool) {
 
 // cut is b, or its first n bytes.
 func cut(b []byte, n int) []byte { return b[:min(n, len(b))] }
+
+// said is a text of the peer's as it may stand in an error: in one line, short, and
+// without what a terminal would obey.
+func said(b []byte) string {
+	const longest = 300
+	text := strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, string(cut(b, longest)))
+	if len(b) > longest {
+		text += "…"
+	}
+	return text
+}

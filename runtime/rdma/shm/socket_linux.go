@@ -12,6 +12,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
 // socket is the control socket of a connection. Packets are whole, so several
@@ -139,6 +141,18 @@ func (s *socket) receive() (m message, fd int, err error) {
 		return m, -1, nil
 	}
 	return m, fds[0], nil
+}
+
+// ended is the error of what was done with the socket: that
+// the peer is lost, where it has hung up. Others stay as they are.
+func (s *socket) ended(err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return failure(rdma.StatusPeerLost, "%s has hung up", who(s))
+	case errors.Is(err, unix.EPIPE), errors.Is(err, unix.ECONNRESET), errors.Is(err, net.ErrClosed):
+		return failure(rdma.StatusPeerLost, "%s: %v", who(s), err)
+	}
+	return err
 }
 
 // passed takes the descriptors out of the control part of a packet.

@@ -57,7 +57,7 @@ func (q *queue) handle(m message, fd int) error {
 	case kindRevoke:
 		q.revoked(m)
 	case kindAbort:
-		q.fail(lost, failure(rdma.StatusPeerLost, "it gave the connection up: %s", m.body))
+		q.fail(lost, failure(rdma.StatusPeerLost, "it gave the connection up: %s", said(m.body)))
 	case kindBye:
 		q.fail(lost, failure(rdma.StatusPeerLost, "it closed the connection"))
 	default:
