@@ -73,7 +73,9 @@ func (w Window[T, A]) Len() int { return len(w.all) }
 // Format writes how many elements there are, for any verb: the elements themselves
 // are not the fmt package's to read, least of all when the window is closed.
 func (w Window[T, A]) Format(f fmt.State, _ rune) {
-	fmt.Fprintf(f, "window on %d elements", len(w.all))
+	if f != nil {
+		fmt.Fprintf(f, "window on %d elements", len(w.all))
+	}
 }
 
 // At is where the element i begins; size is the size of one. An index out of range panics
