@@ -18,6 +18,7 @@ type Block struct {
 	typ   *Type
 	count int
 	name  string // as given by its owner; may be empty
+	huge  bool   // huge pages were asked for
 	refs  atomic.Int32
 	lost  atomic.Bool // a device may still reach it: it is never unmapped
 	mem   memory      // changes only in Share
@@ -70,7 +71,7 @@ type ask struct {
 func New(spec Spec) (*Handle, error) {
 	made := where.Here()
 	t := spec.Type
-	b := &Block{typ: t, count: spec.Count, name: spec.Name}
+	b := &Block{typ: t, count: spec.Count, name: spec.Name, huge: spec.Huge}
 	fail := func(why error, detail string) error {
 		return &Error{Op: "new", Region: spec.Name, Type: t.Name, Made: made.String(), Detail: detail, Err: why}
 	}
@@ -87,7 +88,7 @@ func New(spec Spec) (*Handle, error) {
 	if most := machineMemory(); most > 0 && uint64(spec.Count) > most/t.Size {
 		return nil, fail(ErrNoMemory, fmt.Sprintf("%d elements of %d bytes are more than the %d MiB of the machine", spec.Count, t.Size, most>>20))
 	}
-	mem, err := obtain(ask{size: uintptr(spec.Count) * uintptr(t.Size), align: uintptr(max(t.Align, 1)), huge: spec.Huge, name: t.Name})
+	mem, err := obtain(b.ask())
 	if err != nil {
 		return nil, fail(ErrNoMemory, err.Error())
 	}
@@ -146,5 +147,9 @@ func (b *Block) bytes() uintptr { return uintptr(b.count) * uintptr(b.typ.Size) 
 
 // ask is what the system was asked for the memory.
 func (b *Block) ask() ask {
-	return ask{size: b.bytes(), align: uintptr(max(b.typ.Align, 1)), name: b.typ.Name}
+	a := ask{size: b.bytes(), align: uintptr(max(b.typ.Align, 1)), huge: b.huge, name: b.name}
+	if a.name == "" {
+		a.name = b.typ.Name
+	}
+	return a
 }

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -36,6 +39,18 @@ func obtainFile(a ask) (memory, error) {
 // forbid all others to map it for writing (F_SEAL_FUTURE_WRITE).
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
+// fileName is what a memory file is called: the system shows that in /proc/PID/maps and
+// takes 249 bytes (memfd_create(2)). The name that it is made of may be anything.
+func fileName(name string) string {
+	const prefix, longest = "barewire:", 249 - len("barewire:")
+	return prefix + strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) { // a rune that was cut in two is the former
+			return '?'
+		}
+		return r
+	}, name[:min(len(name), longest)])
+}
+
 // memfd makes a file that no program can be run from: systems may ask for that
 // (vm.memfd_noexec). Kernels before 6.3 do not know the flag.
 func memfd(name string, flags int) (int, error) {
@@ -48,11 +63,12 @@ func memfd(name string, flags int) (int, error) {
 }
 
 func mapMemfd(a ask, page uintptr, flags int) (m memory, err error) {
-	fd, err := memfd("barewire:"+a.name, flags)
+	name := fileName(a.name)
+	fd, err := memfd(name, flags)
 	if err != nil {
 		return memory{}, fmt.Errorf("memfd_create: %w", err)
 	}
-	file := os.NewFile(uintptr(fd), "barewire:"+a.name)
+	file := os.NewFile(uintptr(fd), name)
 	m, err = mapAround(a, page, func(at unsafe.Pointer, size uintptr) error {
 		if err := unix.Ftruncate(fd, int64(size)); err != nil {
 			return fmt.Errorf("memfd of %d bytes: %w", size, err)

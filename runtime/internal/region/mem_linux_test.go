@@ -128,6 +128,32 @@ func TestFile(t *testing.T) {
 	}
 }
 
+// TestMemfdNames looks for the names of regions where the system shows them: clean, bounded, and never
+// in the way of having memory.
+func TestMemfdNames(t *testing.T) {
+	for _, test := range []struct{ name, want string }{
+		{"", "barewire:test.Tick"},
+		{"blocks of model 7", "barewire:blocks of model 7"},
+		{"a\x00b\nc\x1b[2J/../\xff\u202e", "barewire:a?b?c?[2J/../??"},
+		{strings.Repeat("é", 200), "barewire:" + strings.Repeat("é", 120)},
+		{strings.Repeat("x", 1<<16), "barewire:" + strings.Repeat("x", 240)},
+	} {
+		h := newRegion(t, Spec{Type: ticks, Count: 1, Name: test.name})
+		if err := h.NoFile(); err != nil {
+			t.Errorf("%.20q: no file: %v", test.name, err)
+			continue
+		}
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(maps, []byte("/memfd:"+test.want+" (deleted)\n")) {
+			t.Errorf("%.20q: no memfd:%s in\n%s", test.name, test.want, maps)
+		}
+		mustClose(t, h)
+	}
+}
+
 // TestShare gives memory that has no file one, with what is in it.
 func TestShare(t *testing.T) {
 	for name, get := range map[string]func(ask) (memory, error){
