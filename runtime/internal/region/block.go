@@ -21,7 +21,9 @@ type Block struct {
 	huge  bool   // huge pages were asked for
 	refs  atomic.Int32
 	lost  atomic.Bool // a device may still reach it: it is never unmapped
-	mem   memory      // changes only in Share
+	mem   memory      // changes only in Share and Renew
+
+	exposed atomic.Bool // somebody who is not trusted was given the file
 }
 
 // Spec is what memory is wanted.

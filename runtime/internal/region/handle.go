@@ -206,6 +206,35 @@ func (h *Handle) Share() error {
 	if b.refs.Load() != 1 {
 		return h.errorOf(ErrShared, "", "its memory cannot be given a file")
 	}
+	return h.refile()
+}
+
+// Expose says that somebody who is not trusted was given the file of the memory: what is
+// mapped of it elsewhere may stay so.
+func (h *Handle) Expose() { h.block.exposed.Store(true) }
+
+// Renew copies the memory to other memory with a file of its own, if it was exposed: who has
+// kept a mapping of the old one reaches nothing of it any more. It is for the holder of a move,
+// when nobody else is to be given the file; it fails if the memory has other handles, or there
+// is not as much memory once more. Where it fails the memory stays as it is, and exposed.
+func (h *Handle) Renew() error {
+	b := h.block
+	if !b.exposed.Load() || b.mem.file == nil {
+		return nil
+	}
+	if b.refs.Load() != 1 {
+		return h.errorOf(ErrShared, "", "a peer of another user may keep a mapping of its memory, which is to be replaced")
+	}
+	if err := h.refile(); err != nil {
+		return err
+	}
+	b.exposed.Store(false)
+	return nil
+}
+
+// refile moves the elements to memory with a new file. The address changes.
+func (h *Handle) refile() error {
+	b := h.block
 	old := b.mem
 	mem, err := obtainFile(b.ask())
 	if err != nil {
@@ -225,7 +254,7 @@ func (h *Handle) Count() int { return h.block.count }
 
 // Memory is where the memory is, in bytes, a multiple of the page, and the file it
 // is a shared mapping of, with the offset there: the file stays the region's. The
-// error says why it has none. Share may change all of it.
+// error says why it has none. Share and Renew may change all of it.
 func (h *Handle) Memory() (base unsafe.Pointer, n int, file func() (*os.File, int64, error)) {
 	m := &h.block.mem
 	return m.base, int(m.size), func() (*os.File, int64, error) {

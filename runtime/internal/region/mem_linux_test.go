@@ -154,6 +154,64 @@ func TestMemfdNames(t *testing.T) {
 	}
 }
 
+// TestRenew: who has kept a mapping of memory that was renewed reaches it no more, to read or to write.
+func TestRenew(t *testing.T) {
+	h := newRegion(t, Spec{Type: ticks, Count: 1000, Name: "renewed"})
+	defer mustClose(t, h)
+	keep := func() []byte {
+		_, n, file := h.Memory()
+		f, _, err := file()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Munmap(b) })
+		return b
+	}
+	peer := keep()
+	bytesOf(h)[7] = 7
+	if err := h.Renew(); err != nil {
+		t.Fatal(err)
+	}
+	if peer[7] = 8; bytesOf(h)[7] != 8 {
+		t.Fatal("memory that nobody was shown is renewed")
+	}
+	h.Expose()
+	sib, err := h.Sibling()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Renew(); !errors.Is(err, ErrShared) {
+		t.Errorf("renewing memory that has siblings: %v", err)
+	}
+	mustClose(t, sib)
+	before := descriptors(t)
+	for range 3 {
+		if err := h.Renew(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := descriptors(t); n != before {
+		t.Errorf("%d descriptors, %d before", n, before)
+	}
+	if got := bytesOf(h)[7]; got != 8 {
+		t.Errorf("what was in it is %d now", got)
+	}
+	peer[7] = 66
+	if got := bytesOf(h)[7]; got != 8 {
+		t.Errorf("who has kept a mapping writes to it: %d", got)
+	}
+	if bytesOf(h)[8] = 9; peer[8] == 9 {
+		t.Error("who has kept a mapping reads it")
+	}
+	if again := keep(); again[8] != 9 {
+		t.Error("its file is another's")
+	}
+}
+
 // TestShare gives memory that has no file one, with what is in it.
 func TestShare(t *testing.T) {
 	for name, get := range map[string]func(ask) (memory, error){
