@@ -158,9 +158,11 @@ func (c *Conn) pump() {
 		if !some && !owe {
 			return
 		}
+		// Set while it tries: a poll meanwhile may take just what is lacking here, and
+		// must then try again, or nobody does.
+		k.urgent.Store(true)
 		if !c.say(body, by, received) {
 			if !some || !owe || !c.say(&justCredits, forCredits, received) {
-				k.urgent.Store(true)
 				return
 			}
 			continue
