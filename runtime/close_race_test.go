@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
@@ -68,7 +69,7 @@ func TestOddName(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Close(); !errors.Is(err, barewire.ErrReleased) || strings.ContainsAny(err.Error(), "\n\x1b\xff") {
+	if err := r.Close(); !errors.Is(err, barewire.ErrReleased) || strings.ContainsAny(err.Error(), "\n\x1b") || !utf8.ValidString(err.Error()) {
 		t.Errorf("%q", err)
 	}
 }

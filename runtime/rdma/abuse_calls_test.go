@@ -243,3 +243,23 @@ func TestCancelled(t *testing.T) {
 		}
 	}
 }
+
+// TestLongerThanTheDevice moves more in one operation than the device does. The memory is not touched.
+func TestLongerThanTheDevice(t *testing.T) {
+	if raceEnabled {
+		t.Skip("under the race detector memory is of the heap, and all of it zeroed")
+	}
+	p := connect(t, rdma.Config{}, soft.Config{})
+	n := p.a.dev.Limits().MaxTransfer/64 + 1
+	if uint64(n) > math.MaxInt/256 {
+		t.Skip("more than a process can address")
+	}
+	here, there := must(barewire.New(sample.TickInCPU(), n))(t), ticks(t, p.a.dom, n, sample.TickRemoteReadWrite())
+	mr := must(rdma.Register(p.b.dom, here, sample.TickLocal()))(t)
+	defer mr.Close()
+	rem := share(t, &p.a, &p.b, "long", there, sample.TickRemoteReadWrite())
+	_, err := rdma.Write(p.b.conn, rem, mr.Span(0, n))
+	refused(t, err, rdma.ErrTooLong, "at most 1073741824 bytes", "split it")
+	ok(t, must(rdma.Write(p.b.conn, rem.Slice(n-1, 1), mr.Span(n-1, 1)))(t).Wait(limit(t)))
+	ok(t, p.b.conn.Flush(limit(t)))
+}

@@ -56,6 +56,14 @@ func (dom *Domain) isClosed() bool {
 	return dom.closed
 }
 
+// because is an error of something in the domain: where that was being closed meanwhile, it is why.
+func (dom *Domain) because(err error) error {
+	if err == nil || errors.Is(err, ErrClosed) || !dom.isClosed() {
+		return err
+	}
+	return fmt.Errorf("the domain: %w: %w", ErrClosed, err)
+}
+
 // add keeps a new connection, unless the domain was closed.
 func (dom *Domain) add(c *Conn) bool {
 	dom.mu.Lock()
@@ -173,7 +181,7 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 			if refused = dom.dev.cfg.authorize(ctx, Request{Peer: peer}); refused == nil {
 				c, err := dom.connect(q, theirs)
 				if err != nil {
-					return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), err)
+					return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), dom.because(err))
 				}
 				return c, nil
 			}
@@ -184,7 +192,7 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 			return nil, wrap(ErrClosed, "accept at %s", ln.Addr())
 		}
 		if refused == nil {
-			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), err)
+			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), dom.because(err))
 		}
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), over(ctx))
@@ -229,7 +237,7 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 		if ctx.Err() != nil {
 			err = errors.Join(context.Cause(ctx), err)
 		}
-		return nil, fmt.Errorf("rdma: dial %s: %w", addr, err)
+		return nil, fmt.Errorf("rdma: dial %s: %w", addr, dom.because(err))
 	}
 	theirs, err := parseHello(q.Hello())
 	if err == nil {
@@ -237,7 +245,7 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 		if c, err = dom.connect(q, theirs); err == nil {
 			return c, nil
 		}
-		return nil, fmt.Errorf("rdma: dial %s: %w", addr, err)
+		return nil, fmt.Errorf("rdma: dial %s: %w", addr, dom.because(err))
 	}
 	q.Abort(err)
 	return nil, fmt.Errorf("rdma: dial %s: %w", addr, errors.Join(err, q.Close()))

@@ -67,6 +67,9 @@ func post(p Poster, r *request, more []piece) (Op, error) {
 	if c.none() {
 		return Op{}, refuse(nil, r, errNoConn)
 	}
+	if most := c.dom.dev.limits.MaxTransfer; r.bytes > most {
+		return Op{}, refuse(c, r, fmt.Errorf("%w: the device moves at most %d bytes in one operation; split it", ErrTooLong, most))
+	}
 	var reg *registration
 	if r.h != nil {
 		if err := r.h.Hold(r.gen); err != nil {

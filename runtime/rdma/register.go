@@ -85,7 +85,7 @@ func (dom *Domain) enroll(h *region.Handle, gen uint32, rights barewire.Rights) 
 	}
 	if err != nil {
 		dom.leave()
-		return nil, err
+		return nil, dom.because(err)
 	}
 	reg := &registration{dom: dom, h: h, gen: gen, rights: rights, keys: keys}
 	reg.lkey.Store(uint32(keys.L))
@@ -96,7 +96,7 @@ func (dom *Domain) enroll(h *region.Handle, gen uint32, rights barewire.Rights) 
 // memoryOf is a handle's memory as providers take it: its elements, not what fills the last page.
 func memoryOf(h *region.Handle) Memory {
 	base, _, file := h.Memory()
-	return Memory{Base: base, Len: h.Count() * int(h.Type().Size), File: file, Name: h.Name()}
+	return Memory{Base: base, Len: h.Count() * int(h.Type().Size), File: file, Exposed: h.Expose, Name: h.Name()}
 }
 
 // enter counts a registration, unless the domain is closed.

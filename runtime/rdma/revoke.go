@@ -43,10 +43,7 @@ func (r *registration) revoke(ctx context.Context) error {
 	if !r.revoked {
 		fresh, err := r.dom.pd.Register(memoryOf(r.h), 0, nil)
 		if err != nil {
-			if r.dom.isClosed() {
-				return fmt.Errorf("the domain: %w", ErrClosed) // which ended all keys
-			}
-			return fmt.Errorf("registering it without remote rights: %w", err)
+			return fmt.Errorf("registering it without remote rights: %w", r.dom.because(err))
 		}
 		r.tellLocked()
 		old := r.keys
@@ -156,7 +153,7 @@ func (r *registration) scope(c *Conn, rights barewire.Rights) (*scope, error) {
 	}
 	keys, err := r.dom.pd.Register(memoryOf(r.h), rights, c.q)
 	if err != nil {
-		return nil, err
+		return nil, r.dom.because(err)
 	}
 	s := &scope{reg: r, conn: c, keys: keys, rights: rights}
 	if r.scoped == nil {
