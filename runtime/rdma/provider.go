@@ -79,6 +79,10 @@ type Memory struct {
 	// offset there. The file stays the region's: duplicate it to keep it. The
 	// error says why the memory has none.
 	File func() (*os.File, int64, error)
+	// Exposed is called, where it is not nil, before a peer is given the file that may
+	// keep a mapping of it beyond Deregister and is not trusted not to use it: the
+	// elements then move to other memory after Deregister.
+	Exposed func()
 	// Name is for errors: the region's type and where it was made.
 	Name string
 }
