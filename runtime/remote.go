@@ -8,8 +8,8 @@ import (
 )
 
 // Ref is a reference to memory of a peer as it travels: 48 bytes, little-endian
-// in this order, the wire format of a #@ref field. It names, and protects nothing: the peer
-// checks scope, bounds and rights.
+// in this order, the wire format of a #@ref field; as a BARE message it is Reference in
+// rdma/internal/ctl/ctl.bare. It names, and protects nothing: the peer checks scope, bounds and rights.
 type Ref struct {
 	Addr    uint64   // offset in the key's space; never an address in a process for software providers
 	Count   uint64   // elements

@@ -233,9 +233,7 @@ func (c *Conn) controlled(slot, n int) {
 			c.violated(wrap(ErrProtocol, "%s used more receives than there are", c.peer))
 		}
 	case *ctl.Imported:
-		var ref barewire.Ref
-		err := ref.Decode(body.Ref[:])
-		k.answer(body.ID, ref, err)
+		k.answer(body.ID, refFrom(&body.Ref), nil)
 	case *ctl.Refused:
 		k.answer(body.ID, barewire.Ref{}, refusal(body))
 	case *ctl.Revoked:

@@ -188,9 +188,7 @@ func (c *Conn) reply(o *offer, ask *ctl.Import) {
 		c.refuseImport(ask, ctl.ReasonGone, fmt.Sprintf("%q was offered, and is registered no longer, or was revoked", o.name))
 		return
 	}
-	var answer ctl.Imported
-	answer.ID = ask.ID
-	ref.Append(answer.Ref[:0])
+	answer := ctl.Imported{ID: ask.ID, Ref: refTo(ref)}
 	cfg.see(Event{Kind: EventGranted, Peer: c.peer, Name: o.name})
 	c.tell(&answer)
 }

@@ -660,8 +660,7 @@ func (x *Body) appendBARE(b []byte) ([]byte, *wire.Error) {
 		o1 := len(b)
 		b = wire.Extend(b, 52)
 		p2 := (*[52]byte)(b[o1:])
-		binary.LittleEndian.PutUint32(p2[0:], (*m).ID)
-		*(*[48]byte)(p2[4:]) = (*m).Ref
+		(*m).putBARE((*[52]byte)(p2[0:]))
 	case *Refused:
 		if m == nil {
 			return b, wire.NilUnion()
@@ -788,8 +787,7 @@ func (x *Body) decodeBARE(d *wire.Decoder, p int) int {
 		m, _ := x.Value.(*Imported)
 		m = wire.New(d, m)
 		p1 := (*[52]byte)(b[p:])
-		(*m).ID = binary.LittleEndian.Uint32(p1[0:])
-		(*m).Ref = *(*[48]byte)(p1[4:])
+		(*m).getBARE((*[52]byte)(p1[0:]))
 		p += 52
 		x.Value = m
 	case 3:
@@ -1381,9 +1379,8 @@ func ValidateImportSlot(slot []byte, ix *wire.Index) error {
 
 // Answers an import.
 type Imported struct {
-	ID uint32
-	// The reference.
-	Ref [48]byte
+	ID  uint32
+	Ref Reference
 }
 
 // Equal reports whether x and y are the same on the wire.
@@ -1405,12 +1402,15 @@ func (x *Imported) Clone() *Imported {
 }
 
 func (x *Imported) putBARE(p *[52]byte) {
-	if wire.LittleEndian {
-		copy(p[:], wire.MemoryOf(x))
-		return
-	}
 	binary.LittleEndian.PutUint32(p[0:], x.ID)
-	*(*[48]byte)(p[4:]) = x.Ref
+	binary.LittleEndian.PutUint64(p[4:], x.Ref.Addr)
+	binary.LittleEndian.PutUint64(p[12:], x.Ref.Count)
+	binary.LittleEndian.PutUint32(p[20:], x.Ref.Size)
+	binary.LittleEndian.PutUint32(p[24:], x.Ref.Key)
+	*(*[16]byte)(p[28:]) = x.Ref.Hash
+	binary.LittleEndian.PutUint32(p[44:], x.Ref.Epoch)
+	binary.LittleEndian.PutUint16(p[48:], x.Ref.Rights)
+	binary.LittleEndian.PutUint16(p[50:], x.Ref.Version)
 }
 
 // AppendBinary appends the value's message to b. The error is always nil.
@@ -1418,12 +1418,15 @@ func (x *Imported) AppendBinary(b []byte) ([]byte, error) {
 	n := len(b)
 	out := wire.Extend(b, 52)
 	p := (*[52]byte)(out[n:])
-	if wire.LittleEndian {
-		copy(p[:], wire.MemoryOf(x))
-		return out, nil
-	}
 	binary.LittleEndian.PutUint32(p[0:], x.ID)
-	*(*[48]byte)(p[4:]) = x.Ref
+	binary.LittleEndian.PutUint64(p[4:], x.Ref.Addr)
+	binary.LittleEndian.PutUint64(p[12:], x.Ref.Count)
+	binary.LittleEndian.PutUint32(p[20:], x.Ref.Size)
+	binary.LittleEndian.PutUint32(p[24:], x.Ref.Key)
+	*(*[16]byte)(p[28:]) = x.Ref.Hash
+	binary.LittleEndian.PutUint32(p[44:], x.Ref.Epoch)
+	binary.LittleEndian.PutUint16(p[48:], x.Ref.Rights)
+	binary.LittleEndian.PutUint16(p[50:], x.Ref.Version)
 	return out, nil
 }
 
@@ -1441,12 +1444,15 @@ func (x *Imported) BinarySize() int {
 }
 
 func (x *Imported) getBARE(p *[52]byte) {
-	if wire.LittleEndian {
-		copy(wire.MemoryOf(x), p[:])
-		return
-	}
 	x.ID = binary.LittleEndian.Uint32(p[0:])
-	x.Ref = *(*[48]byte)(p[4:])
+	x.Ref.Addr = binary.LittleEndian.Uint64(p[4:])
+	x.Ref.Count = binary.LittleEndian.Uint64(p[12:])
+	x.Ref.Size = binary.LittleEndian.Uint32(p[20:])
+	x.Ref.Key = binary.LittleEndian.Uint32(p[24:])
+	x.Ref.Hash = *(*[16]byte)(p[28:])
+	x.Ref.Epoch = binary.LittleEndian.Uint32(p[44:])
+	x.Ref.Rights = binary.LittleEndian.Uint16(p[48:])
+	x.Ref.Version = binary.LittleEndian.Uint16(p[50:])
 }
 
 // UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
@@ -1457,12 +1463,15 @@ func (x *Imported) UnmarshalBinary(b []byte) error {
 		return bareImported.Refuse(b)
 	}
 	p := (*[52]byte)(b)
-	if wire.LittleEndian {
-		copy(wire.MemoryOf(x), p[:])
-		return nil
-	}
 	x.ID = binary.LittleEndian.Uint32(p[0:])
-	x.Ref = *(*[48]byte)(p[4:])
+	x.Ref.Addr = binary.LittleEndian.Uint64(p[4:])
+	x.Ref.Count = binary.LittleEndian.Uint64(p[12:])
+	x.Ref.Size = binary.LittleEndian.Uint32(p[20:])
+	x.Ref.Key = binary.LittleEndian.Uint32(p[24:])
+	x.Ref.Hash = *(*[16]byte)(p[28:])
+	x.Ref.Epoch = binary.LittleEndian.Uint32(p[44:])
+	x.Ref.Rights = binary.LittleEndian.Uint16(p[48:])
+	x.Ref.Version = binary.LittleEndian.Uint16(p[50:])
 	return nil
 }
 
@@ -1474,12 +1483,15 @@ func (x *Imported) DecodeBinary(b []byte, o wire.Options) (int, error) {
 		return 0, bareImported.Explain(b, o, false)
 	}
 	p := (*[52]byte)(d.Buf)
-	if wire.LittleEndian {
-		copy(wire.MemoryOf(x), p[:])
-		return 52, nil
-	}
 	x.ID = binary.LittleEndian.Uint32(p[0:])
-	x.Ref = *(*[48]byte)(p[4:])
+	x.Ref.Addr = binary.LittleEndian.Uint64(p[4:])
+	x.Ref.Count = binary.LittleEndian.Uint64(p[12:])
+	x.Ref.Size = binary.LittleEndian.Uint32(p[20:])
+	x.Ref.Key = binary.LittleEndian.Uint32(p[24:])
+	x.Ref.Hash = *(*[16]byte)(p[28:])
+	x.Ref.Epoch = binary.LittleEndian.Uint32(p[44:])
+	x.Ref.Rights = binary.LittleEndian.Uint16(p[48:])
+	x.Ref.Version = binary.LittleEndian.Uint16(p[50:])
 	return 52, nil
 }
 
@@ -1495,7 +1507,8 @@ func (x *Imported) DecodeStream(r *wire.Reader) error {
 
 var bareImported = wire.Type{
 	Name: "Imported",
-	Text: "struct{id:u32 ref:data[48]}",
+	Text: "struct{id:u32 ref:$0}",
+	Refs: []*wire.Type{&bareReference},
 }
 
 // ImportedView reads and writes a Imported in place, over its 52 bytes, which must
@@ -1555,29 +1568,8 @@ func (v ImportedView) SetID(x uint32) {
 }
 
 // Ref reads ref.
-func (v ImportedView) Ref() *[48]byte {
-	return (*[48]byte)(v.p[4:52:52])
-}
-
-// SetRef writes ref.
-func (v ImportedView) SetRef(x [48]byte) {
-	*(*[48]byte)(v.p[4:52]) = x
-}
-
-// Imported's memory is its message.
-var _ [0]struct{} = [unsafe.Sizeof(*(*Imported)(nil)) - 52]struct{}{}
-
-// ImportedOver returns the first 52 bytes of b as a Imported, without a copy. It is an error
-// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
-// not validate.
-func ImportedOver(b []byte) (*Imported, error) {
-	return wire.Over[Imported](b)
-}
-
-// ImportedSliceOver is ImportedOver for as many values as b holds; its length must be a
-// multiple of 52.
-func ImportedSliceOver(b []byte) ([]Imported, error) {
-	return wire.SliceOver[Imported](b)
+func (v ImportedView) Ref() ReferenceView {
+	return ReferenceView{(*[48]byte)(v.p[4:52:52])}
 }
 
 // Answers an import that is not granted.
@@ -2323,4 +2315,307 @@ func RevokedOver(b []byte) (*Revoked, error) {
 // multiple of 8.
 func RevokedSliceOver(b []byte) ([]Revoked, error) {
 	return wire.SliceOver[Revoked](b)
+}
+
+// Elements in the memory of a peer. #@ref fields of users' messages have the same bytes.
+type Reference struct {
+	// Where they begin in the space of the key, which is no address in a process
+	// where software provides it.
+	Addr uint64
+	// How many there are, and the bytes of one.
+	Count uint64
+	Size  uint32
+	Key   uint32
+	// The beginning of their schema hash.
+	Hash [16]byte
+	// Which registration of the key it is.
+	Epoch uint32
+	// 1 to read, 2 to write, 4 for atomic operations, added up.
+	Rights uint16
+	// Of this message: 1.
+	Version uint16
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Reference) Equal(y *Reference) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Reference) Clone() *Reference {
+	if x == nil {
+		return nil
+	}
+	y := new(Reference)
+	*y = *x
+	return y
+}
+
+func (x *Reference) putBARE(p *[48]byte) {
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return
+	}
+	binary.LittleEndian.PutUint64(p[0:], x.Addr)
+	binary.LittleEndian.PutUint64(p[8:], x.Count)
+	binary.LittleEndian.PutUint32(p[16:], x.Size)
+	binary.LittleEndian.PutUint32(p[20:], x.Key)
+	*(*[16]byte)(p[24:]) = x.Hash
+	binary.LittleEndian.PutUint32(p[40:], x.Epoch)
+	binary.LittleEndian.PutUint16(p[44:], x.Rights)
+	binary.LittleEndian.PutUint16(p[46:], x.Version)
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Reference) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 48)
+	p := (*[48]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	binary.LittleEndian.PutUint64(p[0:], x.Addr)
+	binary.LittleEndian.PutUint64(p[8:], x.Count)
+	binary.LittleEndian.PutUint32(p[16:], x.Size)
+	binary.LittleEndian.PutUint32(p[20:], x.Key)
+	*(*[16]byte)(p[24:]) = x.Hash
+	binary.LittleEndian.PutUint32(p[40:], x.Epoch)
+	binary.LittleEndian.PutUint16(p[44:], x.Rights)
+	binary.LittleEndian.PutUint16(p[46:], x.Version)
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Reference) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// ReferenceBinarySize is the size of every Reference's message in bytes.
+const ReferenceBinarySize = 48
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Reference) BinarySize() int {
+	return ReferenceBinarySize
+}
+
+func (x *Reference) getBARE(p *[48]byte) {
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return
+	}
+	x.Addr = binary.LittleEndian.Uint64(p[0:])
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+	x.Size = binary.LittleEndian.Uint32(p[16:])
+	x.Key = binary.LittleEndian.Uint32(p[20:])
+	x.Hash = *(*[16]byte)(p[24:])
+	x.Epoch = binary.LittleEndian.Uint32(p[40:])
+	x.Rights = binary.LittleEndian.Uint16(p[44:])
+	x.Version = binary.LittleEndian.Uint16(p[46:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Reference) UnmarshalBinary(b []byte) error {
+	if len(b) != 48 {
+		return bareReference.Refuse(b)
+	}
+	p := (*[48]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Addr = binary.LittleEndian.Uint64(p[0:])
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+	x.Size = binary.LittleEndian.Uint32(p[16:])
+	x.Key = binary.LittleEndian.Uint32(p[20:])
+	x.Hash = *(*[16]byte)(p[24:])
+	x.Epoch = binary.LittleEndian.Uint32(p[40:])
+	x.Rights = binary.LittleEndian.Uint16(p[44:])
+	x.Version = binary.LittleEndian.Uint16(p[46:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Reference) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 48 {
+		return 0, bareReference.Explain(b, o, false)
+	}
+	p := (*[48]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 48, nil
+	}
+	x.Addr = binary.LittleEndian.Uint64(p[0:])
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+	x.Size = binary.LittleEndian.Uint32(p[16:])
+	x.Key = binary.LittleEndian.Uint32(p[20:])
+	x.Hash = *(*[16]byte)(p[24:])
+	x.Epoch = binary.LittleEndian.Uint32(p[40:])
+	x.Rights = binary.LittleEndian.Uint16(p[44:])
+	x.Version = binary.LittleEndian.Uint16(p[46:])
+	return 48, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Reference) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareReference)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareReference = wire.Type{
+	Name: "Reference",
+	Text: "struct{addr:u64 count:u64 size:u32 key:u32 hash:data[16] epoch:u32 rights:u16 version:u16}",
+}
+
+// ReferenceView reads and writes a Reference in place, over its 48 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type ReferenceView struct{ p *[48]byte }
+
+// ReferenceViewOf returns a view of the first 48 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+func ReferenceViewOf(b []byte) (v ReferenceView, err error) {
+	if len(b) < 48 {
+		return v, (*faultReference)(wire.CutAt(len(b)))
+	}
+	return ReferenceView{(*[48]byte)(b)}, nil
+}
+
+// faultReference is the error of a Reference's bytes. It wraps a *wire.Error.
+type faultReference wire.Fault
+
+func (f *faultReference) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultReference) Unwrap() error {
+	return bareReference.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+func (v ReferenceView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Reference.
+func (v ReferenceView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v ReferenceView) Load(x *Reference) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v ReferenceView) Store(x *Reference) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Addr reads addr.
+func (v ReferenceView) Addr() uint64 {
+	return binary.LittleEndian.Uint64(v.p[0:])
+}
+
+// SetAddr writes addr.
+func (v ReferenceView) SetAddr(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[0:], x)
+}
+
+// Count reads count.
+func (v ReferenceView) Count() uint64 {
+	return binary.LittleEndian.Uint64(v.p[8:])
+}
+
+// SetCount writes count.
+func (v ReferenceView) SetCount(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[8:], x)
+}
+
+// Size reads size.
+func (v ReferenceView) Size() uint32 {
+	return binary.LittleEndian.Uint32(v.p[16:])
+}
+
+// SetSize writes size.
+func (v ReferenceView) SetSize(x uint32) {
+	binary.LittleEndian.PutUint32(v.p[16:], x)
+}
+
+// Key reads key.
+func (v ReferenceView) Key() uint32 {
+	return binary.LittleEndian.Uint32(v.p[20:])
+}
+
+// SetKey writes key.
+func (v ReferenceView) SetKey(x uint32) {
+	binary.LittleEndian.PutUint32(v.p[20:], x)
+}
+
+// Hash reads hash.
+func (v ReferenceView) Hash() *[16]byte {
+	return (*[16]byte)(v.p[24:40:40])
+}
+
+// SetHash writes hash.
+func (v ReferenceView) SetHash(x [16]byte) {
+	*(*[16]byte)(v.p[24:40]) = x
+}
+
+// Epoch reads epoch.
+func (v ReferenceView) Epoch() uint32 {
+	return binary.LittleEndian.Uint32(v.p[40:])
+}
+
+// SetEpoch writes epoch.
+func (v ReferenceView) SetEpoch(x uint32) {
+	binary.LittleEndian.PutUint32(v.p[40:], x)
+}
+
+// Rights reads rights.
+func (v ReferenceView) Rights() uint16 {
+	return binary.LittleEndian.Uint16(v.p[44:])
+}
+
+// SetRights writes rights.
+func (v ReferenceView) SetRights(x uint16) {
+	binary.LittleEndian.PutUint16(v.p[44:], x)
+}
+
+// Version reads version.
+func (v ReferenceView) Version() uint16 {
+	return binary.LittleEndian.Uint16(v.p[46:])
+}
+
+// SetVersion writes version.
+func (v ReferenceView) SetVersion(x uint16) {
+	binary.LittleEndian.PutUint16(v.p[46:], x)
+}
+
+// Reference's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Reference)(nil)) - 48]struct{}{}
+
+// ReferenceOver returns the first 48 bytes of b as a Reference, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+func ReferenceOver(b []byte) (*Reference, error) {
+	return wire.Over[Reference](b)
+}
+
+// ReferenceSliceOver is ReferenceOver for as many values as b holds; its length must be a
+// multiple of 48.
+func ReferenceSliceOver(b []byte) ([]Reference, error) {
+	return wire.SliceOver[Reference](b)
 }
