@@ -156,8 +156,12 @@ func (dom *Domain) also(h *region.Handle, gen uint32, rights barewire.Rights) (*
 
 // Deregister ends a registration and gives the unregistered region back; mr is good
 // no longer. When it returns, no peer reaches the memory. It fails while windows
-// on mr are open or operations with it have not ended. After an error mr is still good and its registration
-// may or may not be; then call again, or close it.
+// on mr are open or operations with it have not ended. Where a peer that is not
+// trusted could keep a mapping of the memory (see package shm), the elements move to other
+// memory: that takes as much once more for a moment, and it fails with
+// [barewire.ErrSiblings] while the memory has other regions ([Also]).
+// After an error mr is still good and its registration may or may not be; then
+// call again, or close it.
 func Deregister[T barewire.Fixed[T], R barewire.Registrable, A barewire.Registered](ctx context.Context, mr *barewire.Region[T, R, A]) (*barewire.Region[T, R, barewire.Unregistered], error) {
 	h, gen, err := barewire.Core(friend, mr)
 	if err != nil {
@@ -174,6 +178,10 @@ func Deregister[T barewire.Fixed[T], R barewire.Registrable, A barewire.Register
 	if err != nil {
 		h.Undo(gen, next)
 		return nil, fmt.Errorf("rdma: deregister: %s: %w", h.Name(), err)
+	}
+	if err := h.Renew(); err != nil {
+		h.Undo(gen, next)
+		return nil, region.Doing("deregister", err)
 	}
 	h.Reg = nil
 	return barewire.Mint[T, R, barewire.Unregistered](friend, h, next), nil

@@ -35,7 +35,7 @@ var words = map[error]struct{ at, do string }{
 	ErrReleased: {" at ", "it cannot be used after Close"},
 	ErrBorrowed: {", opened at ", "close the window first"},
 	ErrInFlight: {", posted at ", "wait for them first"},
-	ErrShared:   {"", "close or deregister them first"},
+	ErrShared:   {"", "close them first"},
 	ErrClosed:   {", closed at ", "open another"},
 }
 
