@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
@@ -42,6 +44,7 @@ type adapter struct {
 	handshake time.Duration // for a hello and its answer
 	notReady  time.Duration // how long a send waits for a receive
 	letGo     time.Duration // how long Deregister waits for an access in progress
+	trusts    func(peer unix.Ucred) bool
 
 	mu      sync.Mutex
 	domains map[*domain]struct{}
@@ -82,6 +85,7 @@ func newAdapter(cfg *rdma.Config) *adapter {
 		handshake: defaultHandshake,
 		notReady:  maxNotReady,
 		letGo:     maxLetGo,
+		trusts:    sameUser,
 		domains:   map[*domain]struct{}{},
 	}
 	if cfg.HandshakeTimeout > 0 {

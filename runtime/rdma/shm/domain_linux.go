@@ -60,6 +60,8 @@ type registration struct {
 	scope  *queue // who may use the key, nil: all of the domain
 	fd     int    // to pass to peers, -1: none
 	offset uint64 // in the file
+	// exposed is told before a peer gets the descriptor that is not trusted; may be nil.
+	exposed func()
 
 	ended  atomic.Bool // no longer good; what follows is what is left to take back
 	mu     sync.Mutex
@@ -108,7 +110,7 @@ func (d *domain) Register(m rdma.Memory, rights barewire.Rights, conn rdma.Queue
 	if uintptr(m.Base)%entrySize != 0 {
 		return rdma.Keys{}, fmt.Errorf("shm: %s begins at %p, which is not aligned", m.Name, m.Base)
 	}
-	r := &registration{name: m.Name, base: m.Base, length: m.Len, rights: rights, fd: -1}
+	r := &registration{name: m.Name, base: m.Base, length: m.Len, rights: rights, fd: -1, exposed: m.Exposed}
 	if conn != nil {
 		q, ok := conn.(*queue)
 		if !ok || q.dom != d {

@@ -3,6 +3,7 @@ package shm
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -54,6 +55,15 @@ func (q *queue) give(m message) error {
 		addr: r.addr, length: uint64(r.length), offset: r.offset}, fd, q.dom.a.handshake)
 }
 
+// unknownUser is how all users look that have no number here: user_namespaces(7).
+const unknownUser = 65534
+
+// sameUser reports whether a peer runs as this process's user. It could then reach this
+// process's memory by other means too, ptrace(2), so that it lets go of mappings is believed.
+func sameUser(peer unix.Ucred) bool {
+	return peer.Uid == uint32(os.Geteuid()) && peer.Uid != unknownUser
+}
+
 // grant finds or makes the grant of a registration to this queue, and duplicates the
 // descriptor to pass.
 func (q *queue) grant(r *registration) (*grant, int, error) {
@@ -74,6 +84,9 @@ func (q *queue) grant(r *registration) (*grant, int, error) {
 	fd, err := unix.FcntlInt(uintptr(r.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, -1, err
+	}
+	if !q.trusted && r.exposed != nil {
+		r.exposed() // before Deregister can be through: it takes r.mu
 	}
 	if g == nil {
 		g = &grant{q: q, r: r, slot: q.slots[len(q.slots)-1], nonce: q.nonce}

@@ -20,7 +20,8 @@ type queue struct {
 	peer     *outbox
 	hello    []byte
 	peerName string
-	longest  int // bytes of a message to the peer
+	longest  int  // bytes of a message to the peer
+	trusted  bool // the peer is of this process's user
 
 	// The words that operations use, so that they need not be looked for.
 	ownAccess, ownSleep, ownStarved, ownPosted, ownConsumed      *atomic.Uint64
@@ -72,6 +73,7 @@ func newQueue(d *domain, s *socket, own, peer *outbox, hello []byte, name string
 		dom: d, sock: s, own: own, peer: peer, hello: hello,
 		peerName: fmt.Sprintf("process %d of user %d at %s", s.cred.Pid, s.cred.Uid, name),
 		longest:  int(min(own.longest, peer.longest)),
+		trusted:  d.a.trusts(s.cred),
 		bells:    make(chan struct{}, 1),
 		end:      make(chan struct{}),
 		watched:  make(chan struct{}),
