@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"net"
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -139,6 +141,52 @@ func TestSameUser(t *testing.T) {
 	a, b := pair(t, nil, 4096)
 	if want := me != unknownUser; a.q.trusted != want || b.q.trusted != want {
 		t.Errorf("a peer of this process is trusted: %v, %v", a.q.trusted, b.q.trusted)
+	}
+}
+
+// TestExposed asks for memory as another user, and as the same: the owner is told of the former,
+// before the descriptor is out.
+func TestExposed(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		a := newSide(t, nil, 4096, all)
+		m := memory(t, 4096)
+		var exposed atomic.Int32
+		m.Exposed = func() { exposed.Add(1) }
+		k, err := a.dom.Register(m, all, nil)
+		fatal(t, err)
+		ln, err := a.dom.Listen(within(t, time.Second), "")
+		fatal(t, err)
+		defer ln.Close()
+		as := func(t *testing.T, f func()) { f() }
+		if other {
+			as = asNobody // does nothing for who is not root
+		}
+		var c net.Conn
+		as(t, func() { c, err = net.Dial(network, ln.Addr()) })
+		fatal(t, err)
+		defer c.Close()
+		s, err := newSocket(c.(*net.UnixConn))
+		fatal(t, err)
+		own, fd, err := newOutbox(a.dom.a.layout)
+		fatal(t, err)
+		defer own.close()
+		fatal(t, a.dom.greet(s, own, fd, nil))
+		fatal(t, unix.Close(fd))
+		q, err := ln.Accept(within(t, time.Second), func([]byte) ([]byte, error) { return nil, nil })
+		fatal(t, err)
+		g, err := a.dom.hear(s.conn, time.Now().Add(time.Second))
+		fatal(t, err)
+		defer g.peer.close()
+		fatal(t, g.sock.send(message{kind: kindAsk, id: 1, key: uint32(k.R), epoch: k.Epoch}, -1, time.Second))
+		answer, fd, err := g.sock.receive()
+		fatal(t, err)
+		if answer.kind != kindGrant {
+			t.Fatalf("answered %+v", answer)
+		}
+		fatal(t, unix.Close(fd))
+		if want := other && os.Geteuid() == 0; exposed.Load() > 0 != want {
+			t.Errorf("%s: the owner is told %d times", q.Peer(), exposed.Load())
+		}
 	}
 }
 
