@@ -26,8 +26,13 @@
 // of atomics alone gives a mapping that may be read and stored to at will,
 // and only the runtime of the importing process holds to the rights and the bounds.
 // A descriptor covers the whole file of the region, page-rounded.
-// Processes of the same user can reach each other by other means (ptrace(2)); who
-// must not trust a peer runs it as another user.
+//
+// This holds for peers of other users that have no privileges. It does not hold for:
+//
+//   - Root, and who has CAP_DAC_OVERRIDE: through /proc they open again for writing
+//     what they were given for reading. Nothing of a process is kept from them anyway.
+//   - Processes of the same user, unless the system restricts that: they reach each other by
+//     other means (ptrace(2), /proc/PID/mem). Who must not trust a peer runs it as another user.
 //
 // Deregister takes a key back: the word that says that it is good is cleared,
 // peers check that word before each access, and Deregister waits for the
@@ -35,6 +40,17 @@
 // access (SIGSTOP) cannot be made to let go: Deregister then ends the
 // connection and returns an error, and succeeds when called again after the
 // peer has gone on or ended.
+//
+// That is how this package behaves as a peer, which then unmaps the memory too. A peer
+// that does as it likes keeps its mapping and need not look at the word: it goes on
+// reading what was granted for reading, and storing where it had write or atomic. So if a
+// process of another user has had the memory, package rdma moves the region's elements
+// to new memory at Deregister, and what that peer has kept is no longer the
+// region's. It costs a copy, and for its time the memory twice. Peers of the same user, as
+// the kernel tells it (unix(7), SO_PEERCRED), are believed, and no copy is made. There is
+// no such cure for rdma.Revoke and the end of a scoped grant, which leave the region
+// registered and in use where it is: against a peer of another user that does not keep
+// to the rules they take effect at Deregister.
 //
 // The memory of a process that has died stays as long as somebody has it
 // mapped: [View] gives it for reading, beyond the end of the connection.
