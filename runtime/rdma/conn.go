@@ -47,7 +47,7 @@ type Conn struct {
 	waiting  atomic.Bool // staged > 0
 	fence    bool        // the next operation waits for earlier reads and atomics
 	credit   credit
-	receives [1]ReceiveRequest
+	receives []ReceiveRequest // to be given back to the device
 	batch    Batch
 
 	pollMu sync.Mutex // polling: completions, broken, the second half of tally
@@ -125,12 +125,13 @@ func (c *Conn) start() (err error) {
 		return fmt.Errorf("its buffers for messages: %w", err)
 	}
 	for slot := range cfg.Credits {
-		c.receives[0] = ReceiveRequest{ID: uint64(slot), Buf: c.pool.receive(slot)}
-		if err := c.q.PostReceive(c.receives[:]); err != nil {
-			return errors.Join(fmt.Errorf("posting receives: %w", err), c.pool.close())
-		}
-		c.credit.received++
+		c.receives = append(c.receives, ReceiveRequest{ID: uint64(slot), Buf: c.pool.receive(slot)})
 	}
+	if err := c.q.PostReceive(c.receives); err != nil {
+		return errors.Join(fmt.Errorf("posting receives: %w", err), c.pool.close())
+	}
+	c.credit.received += uint64(len(c.receives))
+	c.receives = c.receives[:0]
 	c.credit.announced = c.credit.received
 	if !c.plain {
 		c.workers.Go(c.controlLoop)

@@ -67,24 +67,33 @@ func (k *credit) grow(posted uint64) error {
 	return nil
 }
 
-// repost gives a receive back to the device.
+// repost gives a receive back to the device, together with others: the peer counts
+// on those that were announced only, and they are announced in as large groups. It
+// is announced with the next poll, or now where that has been put off before.
 func (c *Conn) repost(slot int) {
 	c.mu.Lock()
 	if c.failed.Load() != nil {
 		c.mu.Unlock()
 		return
 	}
-	c.receives[0] = ReceiveRequest{ID: uint64(slot), Buf: c.pool.receive(slot)}
-	err := c.q.PostReceive(c.receives[:])
-	c.credit.received++
-	owe := c.credit.received-c.credit.announced >= announceAfter && !c.plain
-	c.mu.Unlock()
-	if err != nil {
-		c.fail(noSeq, wrap(err, "posting a receive for %s", c.peer))
+	c.receives = append(c.receives, ReceiveRequest{ID: uint64(slot), Buf: c.pool.receive(slot)})
+	if len(c.receives) < announceAfter && !c.plain {
+		c.mu.Unlock()
 		return
 	}
-	if owe {
+	err := c.q.PostReceive(c.receives)
+	c.credit.received += uint64(len(c.receives))
+	c.receives = c.receives[:0]
+	owed := c.credit.received - c.credit.announced
+	c.mu.Unlock()
+	switch {
+	case err != nil:
+		c.fail(noSeq, wrap(err, "posting a receive for %s", c.peer))
+	case c.plain:
+	case owed >= 2*announceAfter:
 		c.ctl.urgent.Store(true)
 		c.pump()
+	default:
+		c.ctl.urgent.Store(true)
 	}
 }

@@ -23,10 +23,12 @@ type arrival struct {
 	imm   uint32
 }
 
-// queue holds arrivals in order. There are never more than receives.
+// arrivals are in order. There are never more than receives. Whoever has the poll
+// lock adds, whoever has the inbox's takes.
 type arrivals struct {
 	n    atomic.Int32
-	head int
+	head int // where the first is
+	tail int // where the next goes
 	ring []arrival
 }
 
@@ -42,33 +44,37 @@ func (b *inbox) init(credits int) {
 	b.texts.ring = make([]arrival, credits)
 }
 
-// push adds an arrival; it reports false where there were more than receives.
-func (b *inbox) push(q *arrivals, a arrival) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := int(q.n.Load())
-	if n == len(q.ring) {
+// push adds an arrival; it reports false where there were more than receives. The poll lock is held.
+func (q *arrivals) push(a arrival) bool {
+	if int(q.n.Load()) == len(q.ring) {
 		return false
 	}
-	q.ring[(q.head+n)%len(q.ring)] = a
-	q.n.Store(int32(n + 1))
+	q.ring[q.tail] = a
+	if q.tail++; q.tail == len(q.ring) {
+		q.tail = 0
+	}
+	q.n.Add(1)
 	return true
 }
 
 // pop takes the first arrival, unless it is longer than room.
 func (b *inbox) pop(q *arrivals, room int) (a arrival, ok, fits bool) {
+	if q.n.Load() == 0 {
+		return arrival{}, false, false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := q.n.Load()
-	if n == 0 {
+	if q.n.Load() == 0 {
 		return arrival{}, false, false
 	}
 	a = q.ring[q.head]
 	if int(a.bytes) > room {
 		return a, true, false
 	}
-	q.head = (q.head + 1) % len(q.ring)
-	q.n.Store(n - 1)
+	if q.head++; q.head == len(q.ring) {
+		q.head = 0
+	}
+	q.n.Add(-1)
 	return a, true, true
 }
 
@@ -90,13 +96,13 @@ func (c *Conn) received(comp *Completion) {
 	switch {
 	case comp.Verb == VerbNotify:
 		c.tally.notifications++
-		ok = c.inbox.push(&c.inbox.notes, a)
+		ok = c.inbox.notes.push(a)
 	case comp.Imm == immControl && !c.plain:
 		c.tally.control++
 		c.controlled(int(comp.ID), comp.Bytes)
 	default:
 		c.tally.messages++
-		ok = c.inbox.push(&c.inbox.texts, a)
+		ok = c.inbox.texts.push(a)
 	}
 	if !ok {
 		c.violated(wrap(ErrProtocol, "the provider completed more receives of %s than there are", c.peer))

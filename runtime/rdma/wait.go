@@ -119,7 +119,11 @@ func over(ctx context.Context) error {
 // tryPoll takes completions, and says how many, unless somebody else does. While
 // somebody waits for the device it leaves them alone: who sleeps there would not notice
 // that what they wait for was taken.
-func (c *Conn) tryPoll() int {
+func (c *Conn) tryPoll() int { return c.tryPollFor(1) }
+
+// tryPollFor is tryPoll, and looks so many times if there is nothing: the lock is
+// taken once for all of them.
+func (c *Conn) tryPollFor(looks int) int {
 	if !c.pollMu.TryLock() {
 		return 0
 	}
@@ -127,12 +131,14 @@ func (c *Conn) tryPoll() int {
 		c.pollMu.Unlock()
 		return 0
 	}
-	return c.pollAndWake()
+	return c.pollAndWake(looks)
 }
 
 // pollAndWake polls, gives the poll lock up, and wakes whose wish came true.
-func (c *Conn) pollAndWake() int {
-	n := c.pollLocked()
+func (c *Conn) pollAndWake(looks int) (n int) {
+	for ; n == 0 && looks > 0; looks-- {
+		n = c.pollLocked()
+	}
 	c.pollMu.Unlock()
 	if n > 0 && c.park.n.Load() > 0 {
 		c.park.wake(c)
@@ -207,9 +213,11 @@ func (c *Conn) queueFailed() {
 }
 
 // spinFor is how often Adaptive polls before it sleeps; ByEvent polls a few times.
+// Who spins polls spinAtOnce times before others may.
 const (
-	spinFor  = 2000
-	spinLess = 4
+	spinFor    = 2000
+	spinLess   = 4
+	spinAtOnce = 16
 )
 
 // spins is how often to poll before sleeping.
@@ -231,12 +239,16 @@ func (c *Conn) await(ctx context.Context, w want) error {
 		return err
 	}
 	spins := c.spins()
+	looks := spinLess
+	if spins != spinLess {
+		looks = spinAtOnce
+	}
 	for i := 0; !c.ready(w); i++ {
-		if c.tryPoll() > 0 {
+		if c.tryPollFor(looks) > 0 {
 			continue
 		}
-		if spins < 0 || i < spins {
-			if i&63 == 63 {
+		if spins < 0 || i < spins/looks {
+			if i&3 == 3 {
 				if ctx.Err() != nil {
 					return over(ctx)
 				}
@@ -263,7 +275,7 @@ func (c *Conn) sleep(ctx context.Context, w want) error {
 		// What completed before the role was ours may have been taken already. With the
 		// lock nobody is in the midst of that, and after it nobody else begins.
 		c.pollMu.Lock()
-		if c.pollAndWake() > 0 || c.ready(w) {
+		if c.pollAndWake(1) > 0 || c.ready(w) {
 			return nil
 		}
 		return c.doze(ctx)
