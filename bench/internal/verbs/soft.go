@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
@@ -74,7 +75,18 @@ func connectSoft(ctx context.Context, l *Loop, cfg rdma.Config) (*wordPair, erro
 	if err := rdma.Offer(ctx, peer, "words", target); err != nil {
 		return nil, err
 	}
+	answered := make(chan struct{})
+	go func() { // in the mode Busy the peer answers while somebody polls there
+		for peer.Poll(); ; peer.Poll() {
+			select {
+			case <-answered:
+				return
+			case <-time.After(50 * time.Microsecond):
+			}
+		}
+	}()
 	p.to, err = rdma.Import(ctx, p.conn, "words", regions.WordRemoteWrite())
+	close(answered)
 	return &p, err
 }
 
