@@ -30,9 +30,10 @@
 // This holds for peers of other users that have no privileges. It does not hold for:
 //
 //   - Root, and who has CAP_DAC_OVERRIDE: through /proc they open again for writing
-//     what they were given for reading. Nothing of a process is kept from them anyway.
-//   - Processes of the same user, unless the system restricts that: they reach each other by
-//     other means (ptrace(2), /proc/PID/mem). Who must not trust a peer runs it as another user.
+//     what they were given for reading.
+//   - Processes of the same user: the memory is their user's, so they may do that too
+//     (chmod(2)), and reach each other by other means (ptrace(2), /proc/PID/mem). Who
+//     must not trust a peer runs it as another user.
 //
 // Deregister takes a key back: the word that says that it is good is cleared,
 // peers check that word before each access, and Deregister waits for the
