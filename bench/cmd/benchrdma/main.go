@@ -3,10 +3,9 @@
 // interleaved passes and prints a table for each thing done, and which of the wanted
 // proportions are met.
 //
-// A pass of a row is many short windows, of which the median counts: most windows are
-// disturbed by nobody. Of the passes the best counts, as others use the machine;
-// the median of the passes is shown beside it. Rows of two processes are wall time,
-// the others CPU time. Nothing is asserted.
+// A pass of a row is many short windows, of which the median counts. Of the passes one
+// of the best counts, the tenth percentile, as others use the machine; the median of the passes is shown beside
+// it. Rows of two processes are wall time, the others CPU time. Nothing is asserted.
 package main
 
 import (

@@ -93,4 +93,9 @@ func median(v []float64) float64 {
 	return v[len(v)/2]
 }
 
-func (r *result) best() float64 { return slices.Min(r.passes) }
+// best is the figure that a tenth of the passes are below: what the machine does when
+// it is left alone, and not what it did once.
+func (r *result) best() float64 {
+	v := slices.Sorted(slices.Values(r.passes))
+	return v[len(v)/10]
+}

@@ -18,7 +18,7 @@ const equal = 1.15
 
 // report prints the tables and the wanted proportions.
 func report(w io.Writer, all []*result, o options) {
-	fmt.Fprintf(w, "%s, %s/%s, %s, %d CPUs%s; %d passes of %s a row, medians of windows, the best pass\n",
+	fmt.Fprintf(w, "%s, %s/%s, %s, %d CPUs%s; %d passes of %s a row, medians of windows, the tenth percentile of passes\n",
 		cpuModel(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), load(), o.passes, o.time)
 	for _, t := range verbs.Tables {
 		var list []*result

@@ -77,7 +77,8 @@ func connectSoft(ctx context.Context, l *Loop, cfg rdma.Config) (*wordPair, erro
 	}
 	answered := make(chan struct{})
 	go func() { // in the mode Busy the peer answers while somebody polls there
-		for peer.Poll(); ; peer.Poll() {
+		for {
+			peer.Poll()
 			select {
 			case <-answered:
 				return
