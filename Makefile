@@ -46,6 +46,10 @@ soak: ## Run the differential tests over thousands of random schemas (about half
 race: ## Run the core's tests under the race detector
 	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./cmd/... ./examples/...
 
+.PHONY: debug
+debug: ## Run the runtime's tests with each access to a window checked, and unsafe pointers
+	$(GO) test -short -timeout 15m -tags barewiredebug -gcflags=github.com/fidelityframework/barewire-gen/...=-d=checkptr ./runtime/...
+
 .PHONY: deps
 deps: ## Install what tests use beside Go: node packages, QEMU
 	bash internal/difftest/deps.sh
