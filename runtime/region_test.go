@@ -206,6 +206,7 @@ func TestZeroKey(t *testing.T) {
 		"place":  {last(barewire.PlaceParts(none, sample.TickInCPU())), barewire.ErrNoPlace},
 		"grant":  {third(barewire.GrantParts(none, sample.TickLocal())), barewire.ErrNoGrant},
 		"remote": {second(barewire.RemoteParts(none, rem)), barewire.ErrNoRemote},
+		"ref":    {second(barewire.RemoteRef(none, &rem)), barewire.ErrNoRemote},
 		"field":  {second(barewire.FieldParts(none, sample.TickSeqOf(rem, 0))), barewire.ErrNoRemote},
 	} {
 		if !errors.Is(is.err, is.want) {

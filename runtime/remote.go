@@ -197,6 +197,15 @@ func RemoteParts[T Fixed[T], A RemoteAccess](f seal.Friend, rem Remote[T, A]) (R
 	return rem.ref, rem.check()
 }
 
+// RemoteRef is [RemoteParts] without a copy: the reference is good as long as rem is.
+func RemoteRef[T Fixed[T], A RemoteAccess](f seal.Friend, rem *Remote[T, A]) (*Ref, error) {
+	if !rem.bad && rem.ref.Version != 0 && f.OK() {
+		return &rem.ref, nil
+	}
+	_, err := RemoteParts(f, *rem)
+	return nil, err
+}
+
 // MakeRemote is for the runtime's device packages, which have checked ref.
 func MakeRemote[T Fixed[T], A RemoteAccess](f seal.Friend, ref Ref) Remote[T, A] {
 	if !f.OK() {
