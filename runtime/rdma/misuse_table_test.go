@@ -130,7 +130,7 @@ var catalogue = []misuse{
 	{n: 35, mistake: "more reads and atomics outstanding than the device takes", ends: []string{elsewhere},
 		how: "They have no such limit; a provider that has one holds back what is beyond."},
 	{n: 36, mistake: "an atomic on a word that is not aligned, or of another size", ends: []string{atCompile, atRun},
-		how:    "Atomics take references to fields of 8 bytes; the generator aligns fields with #@atomic, and grants atomics to no other type.",
+		how:    "Atomics take references to fields of 8 bytes; fields with #@atomic are aligned, and the generator warns of a type that grants atomics and has none (BW3011).",
 		commit: misalignedAtomic, is: []error{rdma.ErrMisaligned}, says: []string{"fetch-and-add", "#@atomic"}},
 	{n: 37, mistake: "iWARP: the sink of a read lacks remote write", ends: []string{elsewhere},
 		how: "Any registered region can receive a read; an iWARP provider adds what it takes."},
