@@ -229,9 +229,19 @@ func (c *Conn) Abort(cause error) {
 // fail makes the connection fail, once, and tells everybody. Seq is the operation
 // that failed, or noSeq. The poll lock or none is held, never the post lock.
 func (c *Conn) fail(seq uint64, err error) {
-	if !c.failed.CompareAndSwap(nil, &failure{seq, err}) {
+	f := &failure{seq: seq, err: err}
+	if c.failed.CompareAndSwap(nil, f) {
+		c.announce(f)
+	}
+}
+
+// announce tells everybody that the connection failed, if it is by f that it did. The same
+// locks may be held as in fail.
+func (c *Conn) announce(f *failure) {
+	if c.failed.Load() != f {
 		return
 	}
+	err := f.err
 	idle := c.settled()
 	closing := errors.Is(err, ErrClosed)
 	if !closing || !idle {

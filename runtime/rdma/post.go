@@ -136,12 +136,19 @@ func (c *Conn) enqueue(r *request, more []piece, reg *registration, by class, co
 		c.mu.Unlock()
 		return seq, nil
 	}
-	err := c.ringLocked(true)
+	f := c.ringLocked(true)
 	c.mu.Unlock()
-	if err != nil {
-		c.fail(seq, err)
+	if f == nil {
+		return seq, nil
 	}
-	return seq, err
+	c.announce(f)
+	switch {
+	case seq < f.seq || f.seq == noSeq:
+		return seq, nil // it was taken: its completion says how it ended
+	case seq == f.seq:
+		return seq, f.reason
+	}
+	return seq, &flushError{f.err}
 }
 
 // admit reports why a request cannot be posted now. The post lock is held.
@@ -220,9 +227,9 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 }
 
 // ringLocked hands over what is staged. Where the provider does not take all, the
-// rest is let go of, the last excepted if it is the caller's; then the connection
-// has to fail with the error. The post lock is held.
-func (c *Conn) ringLocked(keepLast bool) error {
+// rest is let go of, the last excepted if it is the caller's. With an error of the provider's the
+// connection has failed, which the caller announces when it has given the post lock up. The post lock is held.
+func (c *Conn) ringLocked(keepLast bool) *failure {
 	n := c.staged
 	c.staged = 0
 	if n > 1 || !keepLast {
@@ -237,21 +244,25 @@ func (c *Conn) ringLocked(keepLast bool) error {
 		err = fmt.Errorf("%w: the provider took %d of %d operations and gave no reason", ErrProtocol, took, n)
 	}
 	took = min(max(took, 0), n)
+	if took == n {
+		f := &failure{noSeq, wrap(err, "the connection with %s", c.peer), err}
+		c.failed.CompareAndSwap(nil, f)
+		return f
+	}
 	last := c.posted
 	first := last - uint64(n-took)
-	if first == last {
-		return err
-	}
 	for seq := first; seq < last; seq++ {
 		if !keepLast || seq < last-1 {
 			c.drop(seq)
 		}
 	}
-	e := c.opError(first, c.record(first), err)
+	f := &failure{first, c.opError(first, c.record(first), err), err}
+	// Now, not when it is announced: nobody else may get these numbers.
+	c.failed.CompareAndSwap(nil, f)
 	c.lowerBad(first)
 	c.posted = first
 	c.taken.Store(first)
-	return e
+	return f
 }
 
 // lowerBad notes that nothing from an operation on succeeded.
@@ -274,11 +285,11 @@ func (c *Conn) handOver() error {
 		c.mu.Unlock()
 		return nil
 	}
-	seq := c.posted - uint64(c.staged)
-	err := c.ringLocked(false)
+	f := c.ringLocked(false)
 	c.mu.Unlock()
-	if err != nil {
-		c.fail(seq, err)
+	if f == nil {
+		return nil
 	}
-	return err
+	c.announce(f)
+	return f.err
 }

@@ -15,13 +15,26 @@ import (
 type stubQueue struct {
 	mu    sync.Mutex
 	comps []Completion
-	take  int // of each Post; 0: all
+	take  int // of each Post; 0: all; less: none
+	err   error
 	wrs   []WorkRequest
+
+	onPost func([]WorkRequest)
 }
 
 func (q *stubQueue) push(c Completion) {
 	q.mu.Lock()
 	q.comps = append(q.comps, c)
+	q.mu.Unlock()
+}
+
+// complete ends all that was posted.
+func (q *stubQueue) complete() {
+	q.mu.Lock()
+	for _, wr := range q.wrs {
+		q.comps = append(q.comps, Completion{ID: wr.ID, Verb: wr.Verb})
+	}
+	q.wrs = nil
 	q.mu.Unlock()
 }
 
@@ -35,9 +48,14 @@ func (q *stubQueue) Close() error                                { return nil }
 func (q *stubQueue) Post(wrs []WorkRequest) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := len(wrs)
-	var err error
-	if q.take > 0 && n > q.take {
+	if q.onPost != nil {
+		q.onPost(wrs)
+	}
+	n, err := len(wrs), q.err
+	switch {
+	case q.take < 0:
+		n = 0
+	case q.take > 0 && n > q.take:
 		n, err = q.take, errors.New("no more today")
 	}
 	q.wrs = append(q.wrs, wrs[:n]...)

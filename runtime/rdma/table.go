@@ -31,8 +31,9 @@ const noSeq = math.MaxUint64
 
 // failure is why a connection is no longer good.
 type failure struct {
-	seq uint64 // of the operation that failed first by itself, or noSeq
-	err error
+	seq    uint64 // of the operation that failed first by itself, or noSeq
+	err    error
+	reason error // of err, without what it is about; only from posting
 }
 
 // Op is an operation that was posted: a value, which costs nothing and holds nothing. Wait may
