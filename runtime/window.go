@@ -117,10 +117,16 @@ func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(w.all))), len(w.all)), nil
 }
 
-// Opened is for the runtime's device packages: what they were asked to do with a window
-// is an error where it is no window, or was closed.
-func Opened[T Fixed[T], A Access](_ seal.Friend, w Window[T, A], op string) error {
-	return w.loan.open(op)
+// Opened is for the runtime's device packages: the region that a window is open on. What they
+// were asked to do with a window is an error where it is none, or was closed.
+func Opened[T Fixed[T], A Access](f seal.Friend, w Window[T, A], op string) (*region.Handle, error) {
+	if !f.OK() {
+		return nil, ErrNoWindow
+	}
+	if err := w.loan.open(op); err != nil {
+		return nil, err
+	}
+	return w.loan.slot.Handle(), nil
 }
 
 // open reports why the window is not open.

@@ -204,9 +204,9 @@ func (o *owner) lease(ctx context.Context, want Mail) error {
 func (o *owner) look(ctx context.Context, n rdma.Notification) error {
 	var b Block
 	err := barewire.With(o.leased, func(w BlockWindow[barewire.RemoteReadWrite]) error {
-		blocks, err := rdma.Received(n, w) // a []Block over the region's memory
+		blocks, err := rdma.Received(n, w, int(o.lent), 1) // a []Block over the region's memory
 		if err == nil {
-			b = blocks[o.lent]
+			b = blocks[0]
 		}
 		return err
 	})

@@ -74,7 +74,7 @@ func TestNilArguments(t *testing.T) {
 		"read into no field":          second(rdma.ReadField(c, noLocal, sample.TickSeqOf(s.rem, 0))),
 		"read no field":               second(rdma.ReadField(c, sample.TickSeqIn(s.local.Span(0, 1), 0), noField)),
 		"write no field":              second(rdma.WriteField(c, noField, sample.TickSeqIn(s.local.Span(0, 1), 0))),
-		"received without one":        second(rdma.Received(rdma.Notification{}, barewire.Window[sample.Tick, barewire.RemoteReadWriteAtomic]{})),
+		"received without one":        second(rdma.Received(rdma.Notification{}, barewire.Window[sample.Tick, barewire.RemoteReadWriteAtomic]{}, 0, 1)),
 		"encode a zero remote":        second(barewire.AppendRemote(nil, sharedRem{})),
 		"decode for a zero grant":     second(barewire.RemoteFrom(make([]byte, 48), barewire.Grant[sample.Tick, barewire.RemoteRead]{})),
 		"decode zeros":                second(barewire.RemoteFrom(make([]byte, 48), sample.TickRemoteRead())),

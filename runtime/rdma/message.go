@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/wire"
 )
 
@@ -167,22 +168,32 @@ func (c *Conn) arrive(ctx context.Context, kind wantKind) error {
 	return nil
 }
 
-// Received gives the elements of a window as a slice without a copy, after a
+// Received gives the count elements from i on of a window as a slice without a copy, after a
 // notification said that the peer is done writing them. That the peer leaves
 // them alone until it is told that they were read is for the two programs to
-// agree on. It must not be used after the window is closed.
-func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification, w barewire.Window[T, A]) ([]T, error) {
+// agree on. It must not be used after the window is closed. The error is
+// [barewire.ErrRange], [barewire.ErrWindowClosed], or [ErrDomain] where the region is not
+// in the domain of the connection that the notification came by: nothing was written there.
+func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification, w barewire.Window[T, A], i, count int) ([]T, error) {
 	if n.from == nil {
 		return nil, wrap(ErrOp, "received: a zero Notification; NextNotification gives others")
 	}
-	if err := barewire.Opened(friend, w, "received"); err != nil {
+	h, err := barewire.Opened(friend, w, "received")
+	if err != nil {
 		return nil, err
+	}
+	// An open window keeps the region where it is registered.
+	if reg, ok := h.Reg.(*registration); !ok || reg.dom != n.from.dom {
+		return nil, wrap(n.from.foreign(h), "received from %s: %s", n.from.peer, h.Name())
+	}
+	base, have := barewire.Elements(w)
+	if i < 0 || count < 0 || i > have || count > have-i {
+		return nil, region.Doing("received", h.Range(i, count))
 	}
 	if !wire.LittleEndian {
 		return nil, wire.ErrBigEndian
 	}
-	base, count := barewire.Elements(w)
-	return unsafe.Slice((*T)(base), count), nil
+	return unsafe.Slice((*T)(base), have)[i : i+count : i+count], nil
 }
 
 // SendBytes sends a message, waiting while the peer has too many unread. The

@@ -139,8 +139,8 @@ func TestNotifications(t *testing.T) {
 		if note.Imm != uint32(i) || note.Bytes != 64 {
 			t.Fatalf("notification %d is %+v", i, note)
 		}
-		s := must(rdma.Received(note, w))(t)
-		if got := s[i%8].Seq; got != uint64(i) {
+		s := must(rdma.Received(note, w, i%8, 1))(t)
+		if got := s[0].Seq; got != uint64(i) {
 			t.Fatalf("notification %d came before what it tells: %d", i, got)
 		}
 		ok(t, p.a.conn.SendBytes(ctx, []byte{1})) // read
@@ -189,7 +189,32 @@ func TestNotificationWaitEndsEarly(t *testing.T) {
 	is(t, err, rdma.ErrPeerLost)
 	var zero rdma.Notification
 	w := must(barewire.Open(s.target))(t)
-	_, err = rdma.Received(zero, w)
+	_, err = rdma.Received(zero, w, 0, 1)
 	is(t, err, rdma.ErrOp)
 	ok(t, w.Close())
+}
+
+// TestReceivedChecks what it is asked for: a closed window, elements that are not there, and
+// regions that nobody behind the connection could write to.
+func TestReceivedChecks(t *testing.T) {
+	s := newScene(t, rdma.Config{})
+	ctx := limit(t)
+	must(rdma.WriteNotify(s.b.conn, s.rem.Slice(0, 1), s.local.Span(0, 1), 9))(t)
+	note := must(s.a.conn.NextNotification(ctx))(t)
+	w := must(barewire.Open(s.target))(t)
+	for _, r := range [][2]int{{0, 65}, {64, 1}, {-1, 1}, {1, -1}, {65, 0}, {1 << 62, 1 << 62}} {
+		_, err := rdma.Received(note, w, r[0], r[1])
+		is(t, err, barewire.ErrRange)
+	}
+	if part := must(rdma.Received(note, w, 3, 2))(t); len(part) != 2 || cap(part) != 2 {
+		t.Errorf("%d elements with room for %d, want 2", len(part), cap(part))
+	}
+	ok(t, w.Close())
+	_, err := rdma.Received(note, w, 0, 1)
+	is(t, err, barewire.ErrWindowClosed)
+
+	other := must(barewire.Open(ticks(t, s.b.dom, 8, sample.TickRemoteReadWriteAtomic())))(t)
+	_, err = rdma.Received(note, other, 0, 1)
+	is(t, err, rdma.ErrDomain)
+	ok(t, other.Close())
 }
