@@ -6,6 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,4 +183,83 @@ func TestHandshakeTimeout(t *testing.T) {
 	cancel()
 	_, err = ln.Accept(over)
 	is(t, err, context.Canceled)
+}
+
+// TestMaxConnsAtOnce has more peers come at the same time than may.
+func TestMaxConnsAtOnce(t *testing.T) {
+	const most, peers = 2, 5
+	var asked atomic.Int32
+	fabric := soft.New(soft.Config{})
+	cfg := rdma.Config{Provider: fabric, MaxConns: most, Authorize: func(rdma.Request) error {
+		asked.Add(1) // the others come meanwhile
+		for i := 0; i < 100 && asked.Load() < peers; i++ {
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	}}
+	ctx := limit(t)
+	dev := must(rdma.Open(ctx, cfg))(t)
+	defer dev.Close()
+	dom := must(dev.Domain())(t)
+	ln := must(dom.Listen(ctx, ""))(t)
+	got := make(chan bool, peers)
+	var g sync.WaitGroup
+	for range peers {
+		g.Go(func() {
+			if _, err := ln.Accept(ctx); err == nil {
+				got <- true
+			}
+		})
+	}
+	out := must(rdma.Open(ctx, rdma.Config{Provider: fabric}))(t)
+	defer out.Close()
+	outDom := must(out.Domain())(t)
+	refusals := make(chan error, peers)
+	for range peers {
+		go func() {
+			_, err := outDom.Dial(ctx, ln.Addr())
+			refusals <- err
+		}()
+	}
+	refused := 0
+	for range peers {
+		if err := <-refusals; err != nil {
+			refused++
+		}
+	}
+	ok(t, ln.Close())
+	g.Wait()
+	if refused != peers-most || len(got) != most {
+		t.Errorf("%d connections, %d refusals, want %d and %d", len(got), refused, most, peers-most)
+	}
+}
+
+// TestMaxConnsRefused: peers that are refused use up no place.
+func TestMaxConnsRefused(t *testing.T) {
+	const refusals = 3
+	fabric := soft.New(soft.Config{})
+	left := refusals
+	ctx := limit(t)
+	dev := must(rdma.Open(ctx, rdma.Config{Provider: fabric, MaxConns: 1, Logger: quiet, Authorize: func(rdma.Request) error {
+		if left--; left >= 0 {
+			return errors.New("not yet")
+		}
+		return nil
+	}}))(t)
+	defer dev.Close()
+	dom := must(dev.Domain())(t)
+	ln := must(dom.Listen(ctx, ""))(t)
+	got := make(chan error, 1)
+	go func() {
+		_, err := ln.Accept(ctx)
+		got <- err
+	}()
+	out := must(rdma.Open(ctx, rdma.Config{Provider: fabric, Logger: quiet}))(t)
+	defer out.Close()
+	outDom := must(out.Domain())(t)
+	for range refusals + 1 {
+		must(outDom.Dial(ctx, ln.Addr()))(t) // a refusal comes after it
+		time.Sleep(5 * time.Millisecond)
+	}
+	ok(t, <-got)
 }

@@ -70,14 +70,15 @@ type Conn struct {
 	closeFn error
 }
 
-// connect makes a connection of a queue whose peer said theirs.
-func (dom *Domain) connect(q Queue, theirs hello) (*Conn, error) {
+// connect makes a connection of a queue whose peer said theirs. It takes the place that was kept for
+// it, nil where none was.
+func (dom *Domain) connect(q Queue, theirs hello, s *seat) (*Conn, error) {
 	c := newConn(dom, q, theirs)
 	if err := c.start(); err != nil {
 		q.Abort(err)
 		return nil, errors.Join(err, q.Close())
 	}
-	if !dom.add(c) {
+	if !dom.add(c, s) {
 		return nil, errors.Join(fmt.Errorf("the domain: %w", ErrClosed), c.Close())
 	}
 	dom.dev.cfg.see(Event{Kind: EventConnected, Peer: c.peer})

@@ -26,6 +26,7 @@ type Domain struct {
 	closed    bool
 	gone      bool // the provider has ended all keys
 	conns     map[*Conn]struct{}
+	coming    int // peers that have a place, and are no connection yet
 	listeners map[*Listener]struct{}
 	regions   int
 }
@@ -65,9 +66,10 @@ func (dom *Domain) because(err error) error {
 }
 
 // add keeps a new connection, unless the domain was closed.
-func (dom *Domain) add(c *Conn) bool {
+func (dom *Domain) add(c *Conn, s *seat) bool {
 	dom.mu.Lock()
 	defer dom.mu.Unlock()
+	s.takeLocked()
 	if dom.closed {
 		return false
 	}
@@ -167,11 +169,15 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 		return nil, errNoListen
 	}
 	dom := ln.dom
+	place := seat{dom: dom}
+	defer place.leave()
 	for {
 		var refused error
 		var theirs hello
 		q, err := ln.acceptor.Accept(ctx, func(b []byte) (answer []byte, err error) {
-			theirs, answer, err = dom.answer(b)
+			if theirs, answer, err = dom.answer(b); err == nil {
+				err = place.keep()
+			}
 			refused = err
 			return answer, err
 		})
@@ -179,7 +185,7 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 		if err == nil {
 			peer = q.Peer()
 			if refused = dom.dev.cfg.authorize(ctx, Request{Peer: peer}); refused == nil {
-				c, err := dom.connect(q, theirs)
+				c, err := dom.connect(q, theirs, &place)
 				if err != nil {
 					return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), dom.because(err))
 				}
@@ -187,6 +193,7 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 			}
 			q.Abort(refused)
 			err = q.Close()
+			place.leave()
 		}
 		if ln.closed.Load() {
 			return nil, wrap(ErrClosed, "accept at %s", ln.Addr())
@@ -242,7 +249,7 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 	theirs, err := parseHello(q.Hello())
 	if err == nil {
 		var c *Conn
-		if c, err = dom.connect(q, theirs); err == nil {
+		if c, err = dom.connect(q, theirs, nil); err == nil {
 			return c, nil
 		}
 		return nil, fmt.Errorf("rdma: dial %s: %w", addr, dom.because(err))

@@ -71,21 +71,46 @@ func (dom *Domain) answer(b []byte) (theirs hello, answer []byte, err error) {
 	if err != nil {
 		return theirs, nil, err
 	}
-	if err := dom.full(); err != nil {
-		return theirs, nil, err
-	}
 	answer, err = dom.hello().append(nil)
 	return theirs, answer, err
 }
 
-// full reports whether the domain has as many connections as it may.
-func (dom *Domain) full() error {
-	dom.mu.Lock()
-	defer dom.mu.Unlock()
-	if n := len(dom.conns); n >= dom.dev.cfg.MaxConns {
+// seat is a connection's place among those that MaxConns allows, kept for a peer that is
+// about to connect: others may come at the same time.
+type seat struct {
+	dom  *Domain
+	kept bool
+}
+
+// keep keeps the place, unless all are taken. A peer that was answered and then did not come
+// leaves it to the next one.
+func (s *seat) keep() error {
+	s.dom.mu.Lock()
+	defer s.dom.mu.Unlock()
+	if s.kept {
+		return nil
+	}
+	if n := len(s.dom.conns) + s.dom.coming; n >= s.dom.dev.cfg.MaxConns {
 		return fmt.Errorf("%w: the domain has %d connections, as many as MaxConns allows", ErrTooMany, n)
 	}
+	s.dom.coming++
+	s.kept = true
 	return nil
+}
+
+// leave gives the place up.
+func (s *seat) leave() {
+	s.dom.mu.Lock()
+	s.takeLocked()
+	s.dom.mu.Unlock()
+}
+
+// takeLocked ends the keeping: the connection is there, or will not be. The domain's lock is held.
+func (s *seat) takeLocked() {
+	if s != nil && s.kept {
+		s.kept = false
+		s.dom.coming--
+	}
 }
 
 // authorize asks the user whether a peer may have what it asks for. It does not wait

@@ -104,7 +104,7 @@ func stubConn(t testing.TB, q Queue) *Conn {
 	}
 	dev := &Device{cfg: cfg, limits: Limits{Depth: 64, Segments: 4, MaxMessage: 1 << 20, MaxTransfer: 1 << 30}, domains: map[*Domain]struct{}{}}
 	dom := &Domain{dev: dev, pd: &stubDomain{}, conns: map[*Conn]struct{}{}, listeners: map[*Listener]struct{}{}}
-	c, err := dom.connect(q, hello{depth: 64, credits: 64, message: 4096, mtu: 4096})
+	c, err := dom.connect(q, hello{depth: 64, credits: 64, message: 4096, mtu: 4096}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
