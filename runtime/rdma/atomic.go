@@ -13,7 +13,7 @@ type word interface{ ~uint64 | ~int64 }
 // AtomicOp is a compare-and-swap or a fetch-and-add that was posted. It is a value, as [Op] is.
 type AtomicOp[F word] struct {
 	op    Op
-	place uint32
+	place *result
 }
 
 // CompareAndSwap sets a field of a peer's region to x if it is old, and gives what
@@ -56,9 +56,8 @@ func atomic64[F word, A barewire.CanRemoteAtomic](p Poster, r *request, f barewi
 }
 
 // Wait returns what the word was before, once the operation has ended. The result is
-// kept for whoever waits first; a second Wait may still get it, or [ErrCollected]. Results that nobody waits
-// for go, the oldest first, when there are more of them than twice the Depth, 256 at
-// least. Otherwise it is as [Op.Wait].
+// kept for whoever waits first, however late; a second Wait may still get it, or [ErrCollected]. Results that nobody
+// waits for cost an allocation each. Otherwise it is as [Op.Wait].
 func (o AtomicOp[F]) Wait(ctx context.Context) (F, error) {
 	if err := o.op.Wait(ctx); err != nil {
 		return 0, err
@@ -66,7 +65,7 @@ func (o AtomicOp[F]) Wait(ctx context.Context) (F, error) {
 	c := o.op.c
 	w, ok := c.results.take(o.place, o.op.seq)
 	if !ok {
-		return 0, wrap(ErrCollected, "an atomic with %s: it was waited for before, or too many others never were", c.peer)
+		return 0, wrap(ErrCollected, "an atomic with %s: it was waited for before", c.peer)
 	}
 	return F(w), nil
 }

@@ -96,7 +96,7 @@ func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	c.mask = uint64(ring - 1)
 	c.ring = make([]record, ring)
 	c.extras = make([][MaxSegments - 1]*region.Handle, ring)
-	c.results.init(max(2*ring, 256))
+	c.results.init(min(ring, 256))
 	c.scratch = make([]WorkRequest, min(ring, maxBatch))
 	c.comps = make([]Completion, min(ring+cfg.Credits, 64))
 	for i := range c.ring {

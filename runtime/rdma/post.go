@@ -38,7 +38,7 @@ type request struct {
 	addr    uint64
 	compare uint64
 	operand uint64
-	place   uint32 // where an atomic's result will be: set when it is posted
+	place   *result // where an atomic's result will be: set when it is posted
 }
 
 // piece is more local memory of a request.
@@ -194,7 +194,7 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	rec.seq = seq
 	rec.verb, rec.slot, rec.extra, rec.by = r.verb, r.slot-1, 0, by
 	rec.key, rec.addr, rec.bytes = r.key, r.addr, r.bytes
-	rec.h, rec.gen, rec.result = r.h, r.gen, 0
+	rec.h, rec.gen, rec.result = r.h, r.gen, nil
 	rec.plain = reg != nil && len(more) == 0
 	rec.at.Fill()
 	switch {

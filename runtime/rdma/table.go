@@ -22,7 +22,7 @@ type record struct {
 	bytes  int
 	h      *region.Handle // nil where no region of the user's takes part
 	addr   uint64
-	result uint32 // the place of an atomic's result; 0 is none
+	result *result // the place of an atomic's result, or nil
 	at     where.Mark
 }
 
@@ -109,7 +109,7 @@ func (c *Conn) retire(seq uint64, comp *Completion) {
 	}
 	if comp.Err != nil {
 		c.failOp(seq, r, comp.Err)
-	} else if r.result != 0 {
+	} else if r.result != nil {
 		c.results.end(r.result, seq, comp.Result)
 	}
 	c.release(seq, r)
