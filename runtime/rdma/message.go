@@ -126,14 +126,38 @@ func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
 		return Notification{}, errNoConn
 	}
 	for {
-		if a, ok, _ := c.inbox.pop(&c.inbox.notes, maxTransfer); ok {
-			c.repost(int(a.slot))
-			return Notification{Imm: a.imm, Bytes: int(a.bytes), from: c}, nil
+		if n, ok := c.takeNote(); ok {
+			return n, nil
 		}
 		if err := c.arrive(ctx, wantNote); err != nil {
 			return Notification{}, err
 		}
 	}
+}
+
+// TryNotification is [Conn.NextNotification] without waiting: ok reports whether there was one.
+func (c *Conn) TryNotification() (n Notification, ok bool, err error) {
+	if c.none() {
+		return n, false, errNoConn
+	}
+	if n, ok = c.takeNote(); ok {
+		return n, true, nil
+	}
+	c.Poll()
+	if n, ok = c.takeNote(); ok {
+		return n, true, nil
+	}
+	return n, false, c.nothing(wantNote)
+}
+
+// takeNote takes the notification that arrived first, if there is one.
+func (c *Conn) takeNote() (Notification, bool) {
+	a, ok, _ := c.inbox.pop(&c.inbox.notes, maxTransfer)
+	if !ok {
+		return Notification{}, false
+	}
+	c.repost(int(a.slot))
+	return Notification{Imm: a.imm, Bytes: int(a.bytes), from: c}, true
 }
 
 const maxTransfer = 1<<31 - 1
@@ -158,6 +182,11 @@ func (c *Conn) arrive(ctx context.Context, kind wantKind) error {
 	if err := c.await(ctx, w); err != nil {
 		return err
 	}
+	return c.nothing(kind)
+}
+
+// nothing is why nothing more will come of the peer's, nil where something may, or has.
+func (c *Conn) nothing(kind wantKind) error {
 	q, what := &c.inbox.notes, "notification"
 	if kind == wantText {
 		q, what = &c.inbox.texts, "receive"
@@ -255,17 +284,44 @@ func (c *Conn) Receive(ctx context.Context, b []byte) (n int, err error) {
 	}
 	defer c.pool.leave()
 	for {
-		a, ok, fits := c.inbox.pop(&c.inbox.texts, len(b))
-		switch {
-		case ok && !fits:
-			return int(a.bytes), wrap(ErrTooLong, "receive: a message of %d bytes for %d", a.bytes, len(b))
-		case ok:
-			n = copy(b, c.pool.bytes(int(a.slot), int(a.bytes)))
-			c.repost(int(a.slot))
-			return n, nil
+		if n, ok, err := c.takeText(b); ok {
+			return n, err
 		}
 		if err := c.arrive(ctx, wantText); err != nil {
 			return 0, err
 		}
 	}
+}
+
+// TryReceive is [Conn.Receive] without waiting: ok reports whether there is a message.
+func (c *Conn) TryReceive(b []byte) (n int, ok bool, err error) {
+	if c.none() {
+		return 0, false, errNoConn
+	}
+	if !c.pool.enter() {
+		return 0, false, wrap(ErrClosed, "receive: the connection with %s", c.peer)
+	}
+	defer c.pool.leave()
+	if n, ok, err = c.takeText(b); ok {
+		return n, true, err
+	}
+	c.Poll()
+	if n, ok, err = c.takeText(b); ok {
+		return n, true, err
+	}
+	return 0, false, c.nothing(wantText)
+}
+
+// takeText takes the message that arrived first, if there is one and it fits. The pool is held.
+func (c *Conn) takeText(b []byte) (n int, ok bool, err error) {
+	a, ok, fits := c.inbox.pop(&c.inbox.texts, len(b))
+	if !ok {
+		return 0, false, nil
+	}
+	if !fits {
+		return int(a.bytes), true, wrap(ErrTooLong, "receive: a message of %d bytes for %d", a.bytes, len(b))
+	}
+	n = copy(b, c.pool.bytes(int(a.slot), int(a.bytes)))
+	c.repost(int(a.slot))
+	return n, true, nil
 }

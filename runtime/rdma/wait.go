@@ -93,7 +93,23 @@ func (c *Conn) Poll() bool {
 	return c.tryPoll() > 0
 }
 
-// WaitRoom returns when another operation can be posted.
+// WaitCredit returns when the peer has a receive left for another [Send] or [WriteNotify], after
+// one was refused with [ErrNoCredit]. Others may take it first: then wait again.
+func (c *Conn) WaitCredit(ctx context.Context) error {
+	if c.none() {
+		return errNoConn
+	}
+	if err := c.await(ctx, want{kind: wantCredit}); err != nil {
+		return err
+	}
+	if f := c.failed.Load(); f != nil {
+		return fmt.Errorf("rdma: wait for credit: %w", &flushError{f.err})
+	}
+	return nil
+}
+
+// WaitRoom returns when another operation can be posted, as far as the queue goes; see
+// [Conn.WaitCredit] for messages and notifications.
 func (c *Conn) WaitRoom(ctx context.Context) error {
 	if c.none() {
 		return errNoConn
