@@ -22,8 +22,9 @@ const StateActive = "active"
 // Config says what device is wanted and how its connections behave. The zero
 // value is good: the best device that is there, with the defaults of its transport.
 //
-// Depth, MaxMessage, MTU and DSCP may be given here or in the Transport. What a peer
-// or a device cannot do is lowered to what both can when they connect.
+// Depth, MaxMessage, MTU and DSCP may be given here or in the Transport. What a device cannot
+// do is lowered to what it can, and MTU and the messages one sends to what the peer can when
+// they connect. Depth is of what one side has outstanding, so each side has its own.
 type Config struct {
 	Provider  Provider  // nil: any that is in use, see [Use]
 	Device    string    // "provider", "provider/name" or "name"; empty: the best that is there

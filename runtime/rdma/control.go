@@ -17,16 +17,17 @@ type control struct {
 	sendMu sync.Mutex  // one at a time fills a slot; taken before mu and the post lock
 	ask    chan asking // for the control goroutine
 
-	mu      sync.Mutex
-	outbox  []ctl.BodyMember
-	offers  map[string]*offer
-	waiting map[uint32]*ctl.Import // the peer's imports of what is not offered yet
-	imports map[uint32]*asked      // our imports that are not answered yet
-	nextID  uint32
-	revoked map[RKey]uint32            // keys of the peer that are no longer good, with their epochs
-	revokes atomic.Int32               // len(revoked)
-	given   map[*registration]struct{} // whose keys the peer was given
-	over    bool                       // the connection is closed: it is given no more
+	mu       sync.Mutex
+	outbox   []ctl.BodyMember
+	offers   map[string]*offer
+	waiting  map[uint32]*ctl.Import // the peer's imports of what is not offered yet
+	imports  map[uint32]*asked      // our imports that are not answered yet
+	nextID   uint32
+	refusals sparingly                  // of the peer's imports
+	revoked  map[RKey]uint32            // keys of the peer that are no longer good, with their epochs
+	revokes  atomic.Int32               // len(revoked)
+	given    map[*registration]struct{} // whose keys the peer was given
+	over     bool                       // the connection is closed: it is given no more
 }
 
 // asking is something that may take its time, so that it is not done while polling.

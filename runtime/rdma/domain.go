@@ -124,6 +124,7 @@ func (dom *Domain) close() error {
 type Listener struct {
 	dom      *Domain
 	acceptor Acceptor
+	refusals sparingly
 	closed   atomic.Bool
 	once     sync.Once
 	err      error
@@ -204,7 +205,7 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), over(ctx))
 		}
-		dom.dev.cfg.Logger.Warn("rdma: a peer was refused", "listener", ln.Addr(), "peer", peer, "reason", refused)
+		ln.refusals.warn(&dom.dev.cfg, "rdma: a peer was refused", "listener", ln.Addr(), "peer", peer, "reason", refused)
 		dom.dev.cfg.see(Event{Kind: EventRefused, Peer: peer, Err: refused})
 	}
 }

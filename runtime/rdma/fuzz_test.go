@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
@@ -97,6 +98,23 @@ func TestHostileControl(t *testing.T) {
 	}
 	hostile(t, "garbage", []byte{1, 2, 3})
 	hostile(t, "nothing", nil)
+}
+
+// TestHostileName has a name that would move a terminal's cursor: it reaches neither the observer nor the log.
+func TestHostileName(t *testing.T) {
+	q := &stubQueue{}
+	c := stubConn(t, q)
+	var got string
+	c.dom.dev.cfg.Observer = func(e Event) { got += e.Name + e.Err.Error() }
+	c.serve(&ctl.Import{Name: "a\x1b[2J\xff\n"})
+	if !strings.Contains(got, "a?[2J??") || strings.ContainsAny(got, "\x1b\n\xff") {
+		t.Errorf("the observer was given %q", got)
+	}
+	c.dom.dev.cfg.Observer = nil
+	q.complete()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func hostile(t *testing.T, name string, b []byte) {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -222,4 +224,31 @@ func TestAuthorizeMayHang(t *testing.T) {
 		t.Error(err)
 	}
 	ok(t, p.a.dev.Close())
+}
+
+// TestRefusalsAreLoggedSparingly: a peer that asks over and over does not fill the log, and the
+// observer sees each.
+func TestRefusalsAreLoggedSparingly(t *testing.T) {
+	var log syncBuffer
+	var seen atomic.Int32
+	cfg := rdma.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	cfg.Observer = func(e rdma.Event) {
+		if e.Kind == rdma.EventRefused {
+			seen.Add(1)
+		}
+	}
+	p := connect(t, cfg, soft.Config{})
+	ctx := limit(t)
+	ok(t, rdma.Offer(ctx, p.a.conn, "x", ticks(t, p.a.dom, 1, sample.TickRemoteRead())))
+	const n = 100
+	for range n {
+		_, err := rdma.Import(ctx, p.b.conn, "x", sample.TickRemoteWrite())
+		is(t, err, rdma.ErrRights)
+	}
+	if got := seen.Load(); got != n {
+		t.Errorf("the observer saw %d refusals, want %d", got, n)
+	}
+	if got := strings.Count(log.String(), "an import was refused"); got < 1 || got > n/4 {
+		t.Errorf("%d of %d refusals are in the log", got, n)
+	}
 }

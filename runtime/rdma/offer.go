@@ -198,10 +198,11 @@ func (c *Conn) refuseImport(ask *ctl.Import, why ctl.Reason, text string) {
 	if len(text) > maxText {
 		text = text[:maxText]
 	}
+	text, name := clean(text), clean(ask.Name)
 	cfg := &c.dom.dev.cfg
-	cfg.Logger.Warn("rdma: an import was refused", "peer", c.peer, "name", ask.Name, "reason", text)
-	cfg.see(Event{Kind: EventRefused, Peer: c.peer, Name: ask.Name, Err: errors.New(text)})
-	c.tell(&ctl.Refused{ID: ask.ID, Reason: why, Text: clean(text)})
+	c.ctl.refusals.warn(cfg, "rdma: an import was refused", "peer", c.peer, "name", name, "reason", text)
+	cfg.see(Event{Kind: EventRefused, Peer: c.peer, Name: name, Err: errors.New(text)})
+	c.tell(&ctl.Refused{ID: ask.ID, Reason: why, Text: text})
 }
 
 // clean makes a peer's text fit for a log or a terminal.

@@ -1,6 +1,12 @@
 package rdma
 
-import "maps"
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+)
 
 // Stats is what a connection, or all of a device's, did since it began. It is a
 // snapshot.
@@ -154,6 +160,29 @@ const (
 	EventGranted                           // the key of what is offered as Name was given to the peer
 	EventRevoked                           // the keys of a region are no longer good
 )
+
+// sparingly is for warnings that a peer can cause as often as it likes: one a second is logged, the
+// others at the level of debugging. Observers see all.
+type sparingly struct {
+	mu   sync.Mutex
+	last time.Time
+	more int // since the last one
+}
+
+func (s *sparingly) warn(c *Config, text string, args ...any) {
+	s.mu.Lock()
+	level := slog.LevelDebug
+	if now := time.Now(); now.Sub(s.last) >= time.Second {
+		if s.more > 0 {
+			args = append(args, "more", s.more)
+		}
+		level, s.last, s.more = slog.LevelWarn, now, 0
+	} else {
+		s.more++
+	}
+	s.mu.Unlock()
+	c.Logger.Log(context.Background(), level, text, args...)
+}
 
 // see tells the observer.
 func (c *Config) see(e Event) {
