@@ -224,7 +224,7 @@ func (c *Conn) Abort(cause error) {
 	if cause != nil {
 		why = fmt.Errorf("%w: %w", ErrAborted, cause)
 	}
-	c.fail(noSeq, fmt.Errorf("rdma: the connection with %s: %w", c.peer, why))
+	c.fail(noSeq, c.ended(why))
 }
 
 // fail makes the connection fail, once, and tells everybody. Seq is the operation
@@ -301,7 +301,7 @@ func (c *Conn) Close() error {
 }
 
 func (c *Conn) close() error {
-	c.fail(noSeq, wrap(ErrClosed, "the connection with %s", c.peer))
+	c.fail(noSeq, c.ended(ErrClosed))
 	c.watch.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
 	drained := c.Drain(ctx)

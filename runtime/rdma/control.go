@@ -26,6 +26,7 @@ type control struct {
 	refusals sparingly                  // of the peer's imports
 	revoked  map[RKey]uint32            // keys of the peer that are no longer good, with their epochs
 	revokes  atomic.Int32               // len(revoked)
+	known    map[RKey]known             // what was imported
 	given    map[*registration]struct{} // whose keys the peer was given
 	over     bool                       // the connection is closed: it is given no more
 }
@@ -56,6 +57,7 @@ func (k *control) init(credits int) {
 	k.waiting = map[uint32]*ctl.Import{}
 	k.imports = map[uint32]*asked{}
 	k.revoked = map[RKey]uint32{}
+	k.known = map[RKey]known{}
 	k.given = map[*registration]struct{}{}
 }
 

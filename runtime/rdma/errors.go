@@ -45,7 +45,7 @@ var (
 type OpError struct {
 	Op     string // "write", "read", "compare-and-swap", …
 	Region string // the local region: its type and where it was made; empty where there is none
-	Remote string // the remote elements' type and range; empty where there is none
+	Remote string // the peer's elements: which of what was imported, and what it grants; or their key. Empty where there are none
 	Bytes  int    // moved
 	At     string // dir/file.go:12, where it was posted
 	Peer   string // the peer's address; empty before there is one
@@ -54,25 +54,32 @@ type OpError struct {
 }
 
 // Error is the message.
-func (e *OpError) Error() string {
+func (e *OpError) Error() string { return "rdma: " + e.text("") }
+
+// text is the message where it is known which peer it is about.
+func (e *OpError) text(peer string) string {
 	var s strings.Builder
-	s.WriteString("rdma: " + e.Op)
+	s.WriteString(e.Op)
 	if e.Bytes > 0 {
 		fmt.Fprintf(&s, " of %d bytes", e.Bytes)
 	}
 	if e.Region != "" {
 		s.WriteString(" with " + e.Region)
 	}
-	if e.Remote != "" {
+	switch {
+	case e.Remote == "":
+	case e.Region == "":
+		s.WriteString(" on " + e.Remote)
+	default:
 		s.WriteString(" and " + e.Remote)
 	}
-	if e.Peer != "" {
+	if e.Peer != "" && e.Peer != peer {
 		s.WriteString(" at " + e.Peer)
 	}
 	if e.At != "" {
 		s.WriteString(", posted at " + e.At)
 	}
-	return s.String() + ": " + reason(e.Err)
+	return s.String() + ": " + reasonAt(e.Peer, e.Err)
 }
 
 // Unwrap gives errors.Is and errors.As the reason.
@@ -85,8 +92,14 @@ type flushError struct {
 }
 
 // Error is the message.
-func (e *flushError) Error() string {
-	return ErrFlushed.Error() + ": " + reason(e.cause)
+func (e *flushError) Error() string { return e.text("") }
+
+func (e *flushError) text(peer string) string {
+	why := ErrFlushed.Error()
+	if _, ok := e.cause.(*connError); ok {
+		why = "not done"
+	}
+	return why + ": " + reasonAt(peer, e.cause)
 }
 
 // Is makes it ErrFlushed and ErrFailed; the cause is found by unwrapping.
@@ -94,6 +107,36 @@ func (e *flushError) Is(target error) bool { return target == ErrFlushed || targ
 
 // Unwrap is the cause.
 func (e *flushError) Unwrap() error { return e.cause }
+
+// connError is why a connection ended, where that was no operation.
+type connError struct {
+	peer string
+	err  error
+}
+
+// Error is the message.
+func (e *connError) Error() string { return "rdma: " + e.text("") }
+
+func (e *connError) text(peer string) string {
+	if e.peer == peer {
+		return "the connection: " + reason(e.err)
+	}
+	return "the connection with " + e.peer + ": " + reason(e.err)
+}
+
+// Unwrap is the reason.
+func (e *connError) Unwrap() error { return e.err }
+
+// ended is why the connection ended, where that was no operation.
+func (c *Conn) ended(why error) error { return &connError{c.peer, why} }
+
+// reasonAt is [reason] in a text that names the peer already.
+func reasonAt(peer string, err error) string {
+	if e, ok := err.(interface{ text(peer string) string }); ok {
+		return e.text(peer)
+	}
+	return reason(err)
+}
 
 // reason is an error's text without what each of ours begins with.
 func reason(err error) string {
@@ -147,10 +190,14 @@ func (s Status) String() string {
 
 // Error is what the status means and what the provider knows.
 func (e *StatusError) Error() string {
-	if e.Detail == "" {
-		return e.Status.String()
+	text := e.Status.String()
+	if e.Late {
+		text = fmt.Sprintf("request %d, which had completed, was refused after: %s", e.ID, text)
 	}
-	return e.Status.String() + " (" + e.Detail + ")"
+	if e.Detail == "" {
+		return text
+	}
+	return text + " (" + e.Detail + ")"
 }
 
 // Is reports whether target is this package's reason for the status, or a

@@ -188,3 +188,32 @@ func TestPeerKilled(t *testing.T) {
 		ok(t, s.local.Close())
 	}
 }
+
+// TestWhichElements has errors that say which of the peer's elements an operation was for, as the
+// program knows them.
+func TestWhichElements(t *testing.T) {
+	s := newScene(t, rdma.Config{Logger: quiet})
+	ctx := limit(t)
+	part := s.rem.Slice(4, 8)
+	rule := s.fabric.Inject(soft.Fault{When: soft.When{Verb: rdma.VerbRead}, Do: soft.Fail(rdma.StatusRemoteKey)})
+	defer rule.Remove()
+	bad := must(rdma.Read(s.b.conn, s.local.Span(0, 2), part.Slice(2, 2)))(t)
+	says(t, bad.Wait(ctx), `read of 128 bytes`, `and elements 6 to 7 of "ticks" (sample.Tick, remote_read|remote_write|remote_atomic) at `)
+	_, err := rdma.FetchAdd(s.b.conn, sample.TickSeqOf(s.rem, 9), 1)
+	says(t, err, `fetch-and-add of 8 bytes on bytes 0 to 7 of element 9 of "ticks" (sample.Tick, `, "not done: an earlier operation failed: read of 128 bytes", "elements 6 to 7")
+	if n := strings.Count(err.Error(), " at "+s.b.conn.Peer()); n != 1 {
+		t.Errorf("the peer is named %d times: %v", n, err)
+	}
+	_, err = rdma.Write(s.b.conn, part.Slice(1, 1), s.local.Span(0, 1))
+	says(t, err, `and element 5 of "ticks" (sample.Tick, `)
+}
+
+// says fails the test unless an error's text has all parts.
+func says(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("it does not say %q: %v", part, err)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -129,5 +130,56 @@ func TestNumbersAreNotReused(t *testing.T) {
 	c.announce(f)
 	if !errors.Is(err, ErrFlushed) || !errors.Is(err, q.err) {
 		t.Errorf("after a post that failed the next one gets %v, want ErrFlushed", err)
+	}
+}
+
+// TestRefusedLate has a write that completed before the peer refused it. What fails with it says
+// which one that was: by where it was posted, not by a number that nobody knows.
+func TestRefusedLate(t *testing.T) {
+	late := &StatusError{Status: StatusRemoteKey, Detail: "key 7 was revoked", Late: true, ID: 0}
+	for name, comp := range map[string]Completion{
+		"the next operation": {ID: 1, Verb: VerbFlush, Err: late},
+		"a receive":          {ID: 1, Verb: VerbReceive, Err: late},
+	} {
+		q := &stubQueue{}
+		c := stubConn(t, q)
+		mr, h := stubRegion(t, c)
+		r := request{verb: VerbWrite, key: 7, rights: region.Write}
+		if err := r.local(h, h.Gen(), 0, lineSize); err != nil {
+			t.Fatal(err)
+		}
+		op, err := post(c, &r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.push(Completion{ID: 0, Verb: VerbWrite})
+		if err := op.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if comp.Verb == VerbFlush {
+			if op, err = post(c, &request{verb: VerbFlush}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		q.push(comp)
+		c.Poll()
+		err = c.Err()
+		if comp.Verb == VerbFlush {
+			err = op.Wait(t.Context())
+		}
+		if !errors.Is(err, ErrRevoked) {
+			t.Errorf("%s says %v, want ErrRevoked", name, err)
+		}
+		for _, want := range []string{"write of 64 bytes with region of rdma.line", "and key 0x7 (remote_write)", "posted at rdma/handover_test.go:", "it had completed, and the peer refused it after", "key 7 was revoked"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s does not say %q: %v", name, want, err)
+			}
+		}
+		if n := strings.Count(err.Error(), "at stub"); n != 1 {
+			t.Errorf("%s names the peer %d times: %v", name, n, err)
+		}
+		if err := errors.Join(c.Close(), mr.Close()); err != nil {
+			t.Error(err)
+		}
 	}
 }

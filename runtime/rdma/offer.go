@@ -277,6 +277,7 @@ func (c *Conn) importRef(ctx context.Context, name string, t *region.Type, right
 		return ref, err
 	}
 	ref.Rights = rights
+	c.ctl.know(ref, name, t.Name)
 	if err := c.q.Prepare(ctx, RKey(ref.Key), ref.Epoch); err != nil {
 		return ref, fmt.Errorf("the peer offers it, and it cannot be reached: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unsafe"
 
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
 )
@@ -30,6 +31,7 @@ type request struct {
 	gen     uint32
 	epoch   uint32
 	key     RKey
+	rights  barewire.Rights // of the reference
 	bytes   int
 	first   int            // of them, in h: the rest is in pieces
 	h       *region.Handle // nil where no local memory takes part
@@ -109,6 +111,9 @@ func refuse(c *Conn, r *request, err error) error {
 	}
 	if r.h != nil {
 		e.Region = r.h.Name()
+	}
+	if c != nil && r.key != 0 {
+		e.Remote = c.ctl.place(r.key, r.addr, r.bytes, r.rights)
 	}
 	return e
 }
@@ -193,7 +198,7 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	rec := &c.ring[seq&c.mask]
 	rec.seq = seq
 	rec.verb, rec.slot, rec.extra, rec.by = r.verb, r.slot-1, 0, by
-	rec.key, rec.addr, rec.bytes = r.key, r.addr, r.bytes
+	rec.key, rec.addr, rec.bytes, rec.rights = r.key, r.addr, r.bytes, r.rights
 	rec.h, rec.gen, rec.result = r.h, r.gen, nil
 	rec.plain = reg != nil && len(more) == 0
 	rec.at.Fill()
@@ -245,7 +250,7 @@ func (c *Conn) ringLocked(keepLast bool) *failure {
 	}
 	took = min(max(took, 0), n)
 	if took == n {
-		f := &failure{noSeq, wrap(err, "the connection with %s", c.peer), err}
+		f := &failure{noSeq, c.ended(err), err}
 		c.failed.CompareAndSwap(nil, f)
 		return f
 	}

@@ -140,6 +140,18 @@ type Queue interface {
 	Close() error
 }
 
+// Immediate is a [Queue] that can do a request at once, so that there is nothing to poll for
+// it. It is optional: a provider whose requests are done by the calling goroutine
+// saves a pair of calls for each by it.
+type Immediate interface {
+	// PostNow is Post of one request; the same goroutine may call it. Where nothing is
+	// outstanding, and the request can be done now and succeeds, it reports done, and there
+	// is no other completion of it: result is an atomic's. Otherwise it was taken as by Post, and
+	// completes by Poll, or the error says why it was not. A request that fails is never done: its
+	// completion says why.
+	PostNow(wr *WorkRequest) (result uint64, done bool, err error)
+}
+
 // Verb is what a work request does.
 type Verb uint8
 
@@ -224,4 +236,6 @@ const (
 type StatusError struct {
 	Status Status
 	Detail string // what the provider knows beyond the status; may be empty
+	Late   bool   // it is about a request that had completed, and not about the one that completes with it
+	ID     uint64 // of that request
 }

@@ -32,7 +32,7 @@ func (r *request) remote(ref *barewire.Ref, n int) error {
 	if ref.Rights&need == 0 {
 		return fmt.Errorf("%w: the reference grants %s, and a %s needs %s", ErrRights, rightsText(ref.Rights), r.verb, rightsText(need))
 	}
-	r.key, r.epoch, r.addr = RKey(ref.Key), ref.Epoch, ref.Addr
+	r.key, r.epoch, r.addr, r.rights = RKey(ref.Key), ref.Epoch, ref.Addr, ref.Rights
 	return nil
 }
 

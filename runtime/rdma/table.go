@@ -1,9 +1,11 @@
 package rdma
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
 )
@@ -18,6 +20,7 @@ type record struct {
 	plain  bool  // one region of the user's, and no result
 	by     class // on whose behalf
 	key    RKey
+	rights barewire.Rights // of the reference to what is at the peer
 	gen    uint32
 	bytes  int
 	h      *region.Handle // nil where no region of the user's takes part
@@ -53,9 +56,25 @@ func (c *Conn) opError(seq uint64, r *record, err error) *OpError {
 		e.Region = r.h.Name()
 	}
 	if r.key != 0 {
-		e.Remote = fmt.Sprintf("key %#x, bytes %d to %d", uint32(r.key), r.addr, r.addr+uint64(r.bytes))
+		e.Remote = c.ctl.place(r.key, r.addr, r.bytes, r.rights)
 	}
 	return e
+}
+
+// lateError is the error of an operation that had completed when the peer refused it, nil where err
+// says nothing of the kind. The post lock is not held.
+func (c *Conn) lateError(err error) error {
+	var s *StatusError
+	if !errors.As(err, &s) || !s.Late {
+		return nil
+	}
+	why := fmt.Errorf("it had completed, and the peer refused it after: %w", &StatusError{Status: s.Status, Detail: s.Detail})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.record(s.ID); r.seq == s.ID {
+		return c.opError(s.ID, r, why)
+	}
+	return c.ended(fmt.Errorf("an operation: %w", why))
 }
 
 // postedWith is where the oldest operation in flight with a handle was posted, or empty.
@@ -152,5 +171,9 @@ func (c *Conn) failOp(seq uint64, r *record, err error) {
 		return
 	}
 	c.tally.failed++
+	if late := c.lateError(err); late != nil {
+		c.fail(noSeq, late)
+		return
+	}
 	c.fail(seq, c.opError(seq, r, err))
 }

@@ -224,7 +224,11 @@ func (c *Conn) queueFailed() {
 	handed := c.posted - uint64(c.staged)
 	c.mu.Unlock()
 	if c.retired.Load() >= handed {
-		c.fail(noSeq, wrap(c.broken, "the connection with %s", c.peer))
+		err := c.lateError(c.broken)
+		if err == nil {
+			err = c.ended(c.broken)
+		}
+		c.fail(noSeq, err)
 	}
 }
 
@@ -322,7 +326,7 @@ func (c *Conn) doze(ctx context.Context) error {
 	}
 	if err != nil {
 		if c.failed.Load() == nil {
-			c.fail(noSeq, wrap(err, "the connection with %s", c.peer))
+			c.fail(noSeq, c.ended(err))
 		}
 		time.Sleep(50 * time.Microsecond)
 	}

@@ -365,7 +365,7 @@ func (q *queue) placeLate(p *placement) {
 	case !e.retired:
 		q.failAt(e, serr)
 	default:
-		q.owed = status(serr.Status, "the write with ID %d, which completed before, was refused: %s", e.wr.ID, serr.Detail)
+		q.owed = &rdma.StatusError{Status: serr.Status, Detail: serr.Detail, Late: true, ID: e.wr.ID}
 		q.fail(serr)
 	}
 }
