@@ -19,9 +19,15 @@ const (
 // Receives are announced whenever announceAfter of them were posted anew, so a peer
 // that only answers always has one for its next announcement, and the two never
 // wait for each other.
-var reserves = [...]uint64{forUser: 16, forControl: 4, forCredits: 0}
+var reserves = [...]uint64{forUser: userReserve, forControl: 4, forCredits: 0}
+
+const userReserve = 16
 
 const announceAfter = 8
+
+// It does not compile where a peer could wait for receives that are not announced: fewer than twice
+// announceAfter are not, see [Conn.repost], and the user may use the rest above the reserve.
+const _ = uint(minCredits - (2*announceAfter - 1) - userReserve - 1)
 
 // credit counts the receives of both sides, from the beginning of the connection.
 // What is plain is guarded by the post lock.
@@ -50,7 +56,7 @@ func (k *credit) check(c *Conn, r *request, by class) error {
 	}
 	if k.left() <= reserves[by] {
 		c.tally.noCredit++
-		return fmt.Errorf("%w: %d messages and notifications wait to be taken there; wait until its program takes them, or use a greater Credits", ErrNoCredit, k.sent.Load()-(k.allowed.Load()-k.window))
+		return fmt.Errorf("%w: %d messages and notifications wait to be taken there; wait until its program takes them (WaitCredit), or use a greater Credits", ErrNoCredit, k.sent.Load()-(k.allowed.Load()-k.window))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite
 
 // WriteNotify is [Write], and tells the peer: its [Conn.NextNotification] gives imm once
 // the elements, and all of earlier writes on the connection, are in place. It is
-// refused with [ErrNoCredit] while the peer has too many notifications and messages unread.
+// refused with [ErrNoCredit] while the peer has too many notifications and messages unread: [Conn.WaitCredit] waits.
 //
 //go:noinline
 func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A], imm uint32) (Op, error) {
@@ -82,7 +82,7 @@ func WriteGather[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemot
 
 // Send sends elements as one message: the peer gets their bytes by [Conn.Receive].
 // It copies nothing here; [Conn.SendBytes] copies, and waits. It is refused with
-// [ErrNoCredit] while the peer has too many messages unread.
+// [ErrNoCredit] while the peer has too many messages unread: [Conn.WaitCredit] waits.
 //
 //go:noinline
 func Send[T barewire.Fixed[T], A barewire.Registered](p Poster, src barewire.Span[T, A]) (Op, error) {
