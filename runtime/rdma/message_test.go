@@ -196,25 +196,22 @@ func TestNotificationWaitEndsEarly(t *testing.T) {
 
 // TestReceivedChecks what it is asked for: a closed window, elements that are not there, and
 // regions that nobody behind the connection could write to.
-func TestReceivedChecks(t *testing.T) {
-	s := newScene(t, rdma.Config{})
-	ctx := limit(t)
-	must(rdma.WriteNotify(s.b.conn, s.rem.Slice(0, 1), s.local.Span(0, 1), 9))(t)
-	note := must(s.a.conn.NextNotification(ctx))(t)
-	w := must(barewire.Open(s.target))(t)
-	for _, r := range [][2]int{{0, 65}, {64, 1}, {-1, 1}, {1, -1}, {65, 0}, {1 << 62, 1 << 62}} {
-		_, err := rdma.Received(note, w, r[0], r[1])
-		is(t, err, barewire.ErrRange)
-	}
-	if part := must(rdma.Received(note, w, 3, 2))(t); len(part) != 2 || cap(part) != 2 {
-		t.Errorf("%d elements with room for %d, want 2", len(part), cap(part))
-	}
-	ok(t, w.Close())
-	_, err := rdma.Received(note, w, 0, 1)
-	is(t, err, barewire.ErrWindowClosed)
+func TestReceivedChecks(t *testing.T) { everyWorld(t, receivedChecks) }
 
-	other := must(barewire.Open(ticks(t, s.b.dom, 8, sample.TickRemoteReadWriteAtomic())))(t)
-	_, err = rdma.Received(note, other, 0, 1)
-	is(t, err, rdma.ErrDomain)
-	ok(t, other.Close())
+func receivedChecks(w *world) {
+	s := w.stage(rdma.Config{})
+	must(rdma.WriteNotify(s.b.conn, s.rem.Slice(0, 1), s.local.Span(0, 1), 9))(w)
+	note := must(s.a.conn.NextNotification(s.ctx))(w)
+	window := must(barewire.Open(s.target))(w)
+	for _, r := range [][2]int{{0, stageLen + 1}, {stageLen, 1}, {-1, 1}, {1, -1}, {stageLen + 1, 0}, {1 << 30, 1 << 30}} {
+		is(w, second(rdma.Received(note, window, r[0], r[1])), barewire.ErrRange)
+	}
+	if part := must(rdma.Received(note, window, 3, 2))(w); len(part) != 2 || cap(part) != 2 {
+		w.Errorf("%d elements with room for %d, want 2", len(part), cap(part))
+	}
+	ok(w, window.Close())
+	is(w, second(rdma.Received(note, window, 0, 1)), barewire.ErrWindowClosed)
+	other := must(barewire.Open(ticks(w, s.b.dom, 8, sample.TickRemoteReadWriteAtomic())))(w)
+	is(w, second(rdma.Received(note, other, 0, 1)), rdma.ErrDomain)
+	ok(w, other.Close())
 }

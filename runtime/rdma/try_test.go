@@ -2,6 +2,7 @@ package rdma_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,72 +10,85 @@ import (
 )
 
 // TestTry looks for notifications and messages without waiting.
-func TestTry(t *testing.T) {
-	s := newScene(t, rdma.Config{Mode: rdma.Busy, OpTimeout: 2 * time.Second}) // which looks four times in it
-	ctx := limit(t)
+func TestTry(t *testing.T) { everyWorld(t, tryAll) }
+
+func tryAll(w *world) {
+	s := w.stage(rdma.Config{})
 	a, b := s.a.conn, s.b.conn
 	buf := make([]byte, 8)
 	if _, there, err := a.TryNotification(); there || err != nil {
-		t.Errorf("nothing was sent, and there is %v, %v", there, err)
+		w.Errorf("nothing was sent, and there is %v, %v", there, err)
 	}
 	if _, there, err := a.TryReceive(buf); there || err != nil {
-		t.Errorf("nothing was sent, and there is %v, %v", there, err)
+		w.Errorf("nothing was sent, and there is %v, %v", there, err)
 	}
-	ok(t, must(rdma.WriteNotify(b, s.rem.Slice(0, 1), s.local.Span(0, 1), 9))(t).Wait(ctx))
-	ok(t, b.SendBytes(ctx, []byte("hello")))
-	ok(t, b.Flush(ctx))
-	if n, there, err := a.TryNotification(); !there || err != nil || n.Imm != 9 {
-		t.Errorf("got %v, %v, %v", n, there, err)
+	ok(w, must(rdma.WriteNotify(b, s.rem.Slice(0, 1), s.local.Span(0, 1), 9))(w).Wait(s.ctx))
+	ok(w, b.SendBytes(s.ctx, []byte("hello")))
+	var note rdma.Notification
+	w.until(func() (there bool) { note, there, _ = a.TryNotification(); return there })
+	if note.Imm != 9 {
+		w.Errorf("got %v", note)
 	}
-	n, there, err := a.TryReceive(buf[:2])
-	if is(t, err, rdma.ErrTooLong); !there || n != 5 {
-		t.Errorf("got %d, %v for a short buffer", n, there)
+	var err error
+	n := 0
+	w.until(func() (there bool) { n, there, err = a.TryReceive(buf[:2]); return there })
+	if is(w, err, rdma.ErrTooLong); n != 5 {
+		w.Errorf("it needs %d bytes, want 5", n)
 	}
 	if n, there, err := a.TryReceive(buf); !there || err != nil || string(buf[:n]) != "hello" {
-		t.Errorf("got %q, %v, %v", buf[:n], there, err)
+		w.Errorf("got %q, %v, %v", buf[:n], there, err)
 	}
-	ok(t, b.Close())
-	for a.Err() == nil && ctx.Err() == nil {
-		a.Poll()
-	}
-	_, there, err = a.TryNotification()
-	if is(t, err, rdma.ErrPeerLost); there {
-		t.Error("there is a notification")
+	ok(w, b.Close())
+	w.until(func() bool { a.Poll(); return a.Err() != nil })
+	_, there, err := a.TryNotification()
+	if is(w, err, rdma.ErrPeerLost); there {
+		w.Error("there is a notification")
 	}
 	_, there, err = a.TryReceive(buf)
-	if is(t, err, rdma.ErrPeerLost); there {
-		t.Error("there is a message")
+	if is(w, err, rdma.ErrPeerLost); there {
+		w.Error("there is a message")
+	}
+}
+
+// until waits for something that comes soon.
+func (w *world) until(there func() bool) {
+	w.Helper()
+	for end := time.Now().Add(10 * time.Second); !there(); time.Sleep(50 * time.Microsecond) {
+		if time.Now().After(end) {
+			w.Fatal("it does not come")
+		}
 	}
 }
 
 // TestWaitCredit sends notifications until the peer has no room, and waits for it.
-func TestWaitCredit(t *testing.T) {
-	s := newScene(t, rdma.Config{Credits: 32})
-	ctx := limit(t)
-	a, b := s.a.conn, s.b.conn
-	ok(t, b.WaitCredit(ctx))
+func TestWaitCredit(t *testing.T) { everyWorld(t, waitCredit) }
+
+func waitCredit(w *world) {
+	s := w.stage(rdma.Config{Credits: 32})
+	a, b, ctx := s.a.conn, s.b.conn, s.ctx
+	ok(w, b.WaitCredit(ctx))
 	post := func() error { return second(rdma.WriteNotify(b, s.rem.Slice(0, 1), s.local.Span(0, 1), 9)) }
 	sent := 0
 	for post() == nil {
-		ok(t, b.Flush(ctx))
+		ok(w, b.Flush(ctx))
 		sent++
 	}
-	is(t, post(), rdma.ErrNoCredit)
+	is(w, post(), rdma.ErrNoCredit)
 	short, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
 	defer cancel()
-	is(t, b.WaitCredit(short), context.DeadlineExceeded)
-	go func() {
+	is(w, b.WaitCredit(short), context.DeadlineExceeded)
+	var g sync.WaitGroup
+	g.Go(func() {
 		for range sent {
 			if _, err := a.NextNotification(ctx); err != nil {
-				t.Error(err)
+				w.Error(err)
 			}
 		}
-	}()
-	ok(t, b.WaitCredit(ctx))
-	ok(t, post())
-	ok(t, a.Close())
-	for b.WaitCredit(ctx) == nil {
-		time.Sleep(time.Millisecond)
-	}
-	is(t, b.WaitCredit(ctx), rdma.ErrPeerLost)
+	})
+	ok(w, b.WaitCredit(ctx))
+	ok(w, post())
+	g.Wait()
+	ok(w, a.Close())
+	w.until(func() bool { return b.WaitCredit(ctx) != nil })
+	is(w, b.WaitCredit(ctx), rdma.ErrPeerLost)
 }
