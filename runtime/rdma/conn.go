@@ -24,6 +24,7 @@ const controlDepth = 8
 type Conn struct {
 	dom   *Domain
 	q     Queue
+	now   Immediate // q, where it can do requests at once
 	peer  string
 	plain bool
 	depth uint64 // operations of the user's that may be outstanding
@@ -33,7 +34,7 @@ type Conn struct {
 	// The ring of operations: numbers count up, and are the device's work request IDs.
 	posted   uint64        // the next number; guarded by mu
 	taken    atomic.Uint64 // all from it on never reached the device: it refused them
-	retired  atomic.Uint64 // all below have ended; written under pollMu
+	retired  atomic.Uint64 // all below have ended; written under pollMu, or by postNow where that ends what it posts
 	firstBad atomic.Uint64 // all from it on did not succeed
 	failed   atomic.Pointer[failure]
 	mask     uint64
@@ -89,6 +90,7 @@ func (dom *Domain) connect(q Queue, theirs hello, s *seat) (*Conn, error) {
 func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	cfg, limits := &dom.dev.cfg, &dom.dev.limits
 	c := &Conn{dom: dom, q: q, peer: q.Peer(), plain: theirs.plain, mtu: cfg.MTU}
+	c.now, _ = q.(Immediate)
 	room := min(cfg.Depth+controlDepth, limits.Depth)
 	c.room = uint64(room)
 	c.depth = uint64(min(cfg.Depth, max(room-controlDepth, room/2, 1)))
@@ -243,6 +245,9 @@ func (c *Conn) announce(f *failure) {
 		return
 	}
 	err := f.err
+	if f.violated {
+		c.reportViolation(err)
+	}
 	idle := c.settled()
 	closing := errors.Is(err, ErrClosed)
 	if !closing || !idle {
@@ -266,10 +271,14 @@ func (c *Conn) announce(f *failure) {
 // violated reports what must not happen, and fails the connection for it. The poll lock is held.
 func (c *Conn) violated(err error) {
 	c.tally.violations++
+	c.reportViolation(err)
+	c.fail(noSeq, err)
+}
+
+func (c *Conn) reportViolation(err error) {
 	cfg := &c.dom.dev.cfg
 	cfg.Logger.Error("rdma: violation", "peer", c.peer, "reason", err)
 	cfg.see(Event{Kind: EventViolated, Peer: c.peer, Err: err})
-	c.fail(noSeq, err)
 }
 
 // Drain waits until everything that was posted has ended, which after [Conn.Abort] is soon.
@@ -310,7 +319,8 @@ func (c *Conn) close() error {
 	err := c.q.Close()
 	// Nothing completes after it: what the provider owes is let go of.
 	c.pollMu.Lock()
-	for seq, end := c.retired.Load(), c.count(); seq < end; seq++ {
+	end := c.count() // first: then nobody posts any more
+	for seq := c.retired.Load(); seq < end; seq++ {
 		c.failOp(seq, c.record(seq), ErrClosed)
 		c.release(seq, c.record(seq))
 		c.retired.Store(seq + 1)

@@ -141,7 +141,12 @@ func (c *Conn) enqueue(r *request, more []piece, reg *registration, by class, co
 		c.mu.Unlock()
 		return seq, nil
 	}
-	f := c.ringLocked(true)
+	var f *failure
+	if c.now != nil && c.staged == 1 && c.retired.Load() == seq && by == forUser && c.mayEndNow(r) {
+		f = c.postNow(seq)
+	} else {
+		f = c.ringLocked(true)
+	}
 	c.mu.Unlock()
 	if f == nil {
 		return seq, nil
@@ -250,18 +255,23 @@ func (c *Conn) ringLocked(keepLast bool) *failure {
 	}
 	took = min(max(took, 0), n)
 	if took == n {
-		f := &failure{noSeq, c.ended(err), err}
+		f := &failure{seq: noSeq, err: c.ended(err), reason: err}
 		c.failed.CompareAndSwap(nil, f)
 		return f
 	}
+	return c.untaken(c.posted-uint64(n-took), keepLast, err)
+}
+
+// untaken lets go of what the provider did not take, from an operation on, the last excepted if it is the
+// caller's. The connection has failed by it. The post lock is held.
+func (c *Conn) untaken(first uint64, keepLast bool, err error) *failure {
 	last := c.posted
-	first := last - uint64(n-took)
 	for seq := first; seq < last; seq++ {
 		if !keepLast || seq < last-1 {
 			c.drop(seq)
 		}
 	}
-	f := &failure{first, c.opError(first, c.record(first), err), err}
+	f := &failure{seq: first, err: c.opError(first, c.record(first), err), reason: err}
 	// Now, not when it is announced: nobody else may get these numbers.
 	c.failed.CompareAndSwap(nil, f)
 	c.lowerBad(first)

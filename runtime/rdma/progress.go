@@ -37,7 +37,10 @@ func (c *Conn) progress() {
 }
 
 // settled reports whether nothing is outstanding.
-func (c *Conn) settled() bool { return c.retired.Load() >= c.count() }
+func (c *Conn) settled() bool {
+	posted := c.count() // first: what is posted after may end at once
+	return c.retired.Load() >= posted
+}
 
 // rest sleeps, and says how long to the next time.
 func (c *Conn) rest(pause, most time.Duration) time.Duration {

@@ -37,6 +37,8 @@ type tally struct {
 	doorbells uint64
 	queueFull uint64
 	noCredit  uint64
+	atOnce    uint64 // operations that ended as they were posted
+	changed   uint64 // of them, those with which something was wrong
 
 	completed     uint64
 	failed        uint64
@@ -59,7 +61,7 @@ func (s *Stats) add(t *tally) {
 			s.Bytes[Verb(v)] += t.bytes[v]
 		}
 	}
-	s.Completed += t.completed
+	s.Completed += t.completed + t.atOnce
 	s.Failed += t.failed
 	s.Flushed += t.flushed
 	s.Doorbells += t.doorbells
@@ -69,7 +71,7 @@ func (s *Stats) add(t *tally) {
 	s.Messages += t.messages
 	s.Notifications += t.notifications
 	s.Control += t.control
-	s.Violations += t.violations
+	s.Violations += t.violations + t.changed
 }
 
 // Stats is what the connection did.

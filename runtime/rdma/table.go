@@ -37,6 +37,8 @@ type failure struct {
 	seq    uint64 // of the operation that failed first by itself, or noSeq
 	err    error
 	reason error // of err, without what it is about; only from posting
+
+	violated bool // what must not be: see [Conn.violated]
 }
 
 // Op is an operation that was posted: a value, which costs nothing and holds nothing. Wait may
@@ -140,7 +142,7 @@ func (c *Conn) retire(seq uint64, comp *Completion) {
 func (c *Conn) release(seq uint64, r *record) {
 	if r.h != nil {
 		if r.h.Gen() != r.gen {
-			c.violated(c.opError(seq, r, fmt.Errorf("%w: its region changed hands while it was in flight", ErrProtocol)))
+			c.violated(c.opError(seq, r, errChanged))
 		}
 	}
 	c.drop(seq)

@@ -63,11 +63,17 @@ func (o Op) Wait(ctx context.Context) error {
 			}
 		}
 	}
+	if o.seq%pollEvery == 0 {
+		c.tryPoll() // an operation that ended at once is no reason not to hear the peer
+	}
 	if o.seq >= c.firstBad.Load() {
 		return c.outcome(o.seq)
 	}
 	return nil
 }
+
+// pollEvery is of how many operations that ended before they were waited for one polls.
+const pollEvery = 16
 
 // Done reports whether the operation has ended, without waiting. It looks once.
 func (o Op) Done() bool {

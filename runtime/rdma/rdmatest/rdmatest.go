@@ -39,6 +39,8 @@ type Factory struct {
 
 	// Loose says that a refused write may complete without an error; then what follows fails.
 	Loose bool
+	// AtOnce says that the queues are [rdma.Immediate], and do what nothing holds at once.
+	AtOnce bool
 	// NotReady is how long a message waits for a receive before it fails. Zero:
 	// it is not tested that it does.
 	NotReady time.Duration
@@ -61,7 +63,7 @@ const patience = 30 * time.Second
 func Run(t *testing.T, f Factory) {
 	count() // what Go opens for the first file that is read is no leak
 	for _, group := range [][]check{
-		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, lifeChecks, waitChecks, trafficChecks, typedChecks,
+		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, nowChecks, lifeChecks, waitChecks, trafficChecks, typedChecks,
 	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) {

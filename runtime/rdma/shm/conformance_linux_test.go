@@ -11,6 +11,6 @@ func TestConformance(t *testing.T) {
 	rdmatest.Run(t, rdmatest.Factory{
 		Provider: Provider(), Device: deviceName,
 		Address:  func(testing.TB) string { return address() },
-		NotReady: maxNotReady,
+		NotReady: maxNotReady, AtOnce: true,
 	})
 }

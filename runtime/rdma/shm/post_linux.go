@@ -54,6 +54,46 @@ func (q *queue) Post(wrs []rdma.WorkRequest) (int, error) {
 	return len(wrs), nil
 }
 
+// PostNow is Post of one, which takes the completion with it if the request was the only one.
+func (q *queue) PostNow(wr *rdma.WorkRequest) (result uint64, done bool, err error) {
+	q.mu.Lock()
+	if q.closed || q.posted != q.done.head.Load() {
+		q.mu.Unlock()
+		_, err = q.Post(unsafe.Slice(wr, 1))
+		return 0, false, err
+	}
+	// Nothing is outstanding, so nothing waits.
+	q.posted++
+	q.now = nowWanted
+	r := q.do(wr)
+	now := q.now
+	q.now = nowNot
+	if now == nowDone {
+		q.posted--
+		q.ringIfAsleep()
+		q.mu.Unlock()
+		return q.result, true, nil
+	}
+	if r != over {
+		q.waiting.put(wr)
+		if r == needDry {
+			q.resume() // says that it waits
+		}
+	}
+	q.ringIfAsleep()
+	q.unlock()
+	return 0, false, nil
+}
+
+// now is what becomes of the completion of a request that PostNow does.
+type now uint8
+
+const (
+	nowNot    now = iota // it goes where Poll takes it from
+	nowWanted            // so it does, unless the request succeeds
+	nowDone              // it is PostNow's
+)
+
 // resume goes on with what waits, as far as it can. mu is held.
 func (q *queue) resume() {
 	for wr := q.waiting.first(); wr != nil; wr = q.waiting.first() {

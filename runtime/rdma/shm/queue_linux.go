@@ -46,6 +46,8 @@ type queue struct {
 	posted  uint64                 // work requests, ever
 	done    fifo[rdma.Completion]  // put under mu, taken under pollMu
 	waiting fifo[rdma.WorkRequest] // those that cannot be done yet, in order
+	now     now                    // what becomes of the next completion
+	result  uint64                 // of an atomic that PostNow did
 	access  uint64                 // as in ownAccess
 	sender  sender
 	imports imports
@@ -58,6 +60,8 @@ type queue struct {
 	nonce   uint64
 	gone    bool // the outboxes are unmapped
 }
+
+var _ rdma.Immediate = (*queue)(nil)
 
 // The states of a queue.
 const (
@@ -155,7 +159,14 @@ func (q *queue) failLocked(how uint32, cause *rdma.StatusError) {
 
 // complete hands a completion over. There is room: never more than Depth are
 // outstanding. unlock then sees to those who sleep.
-func (q *queue) complete(c *rdma.Completion) { q.done.put(c) }
+func (q *queue) complete(c *rdma.Completion) {
+	if q.now == nowWanted && c.Err == nil {
+		q.now, q.result = nowDone, c.Result
+		return
+	}
+	q.now = nowNot
+	q.done.put(c)
+}
 
 // unlock gives mu back, and wakes a sleeper of this process: there may be completions.
 // Unlocking is between what was stored and the look at the sleepers, as Wait does it the other way round.

@@ -133,7 +133,6 @@ func (q *queue) writeShort(wr *rdma.WorkRequest) bool {
 		return false
 	}
 	place(unsafe.Add(far.base, to), s.Ptr, int(n))
-	*q.sent.push() = sent{id: wr.ID, verb: rdma.VerbWrite}
 	return true
 }
 

@@ -11,7 +11,7 @@ import (
 func TestConformance(t *testing.T) {
 	const notReady = 300 * time.Millisecond
 	t.Run("at-once", func(t *testing.T) {
-		rdmatest.Run(t, rdmatest.Factory{Provider: soft.New(soft.Config{NotReady: notReady}), Device: "soft0", NotReady: notReady})
+		rdmatest.Run(t, rdmatest.Factory{Provider: soft.New(soft.Config{NotReady: notReady}), Device: "soft0", NotReady: notReady, AtOnce: true})
 	})
 	t.Run("reorder", func(t *testing.T) {
 		rdmatest.Run(t, rdmatest.Factory{

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
@@ -44,6 +45,8 @@ type queue struct {
 	waiters atomic.Int32
 	wake    chan struct{} // has room for one
 }
+
+var _ rdma.Immediate = (*queue)(nil)
 
 // sent is the completion of a request.
 type sent struct {
@@ -104,7 +107,36 @@ func (q *queue) Prepare(ctx context.Context, key rdma.RKey, epoch uint32) error 
 // others have the queue only where a copy was long.
 func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
 	q.mu.Lock()
-	direct := q.ended == nil && len(q.wait.todo) == 0 && !q.wait.loose && q.rules.Load() == nil
+	n, err = q.post(wrs)
+	q.release()
+	return n, err
+}
+
+// PostNow is Post of one, which takes the completion with it if the request was the only one.
+func (q *queue) PostNow(wr *rdma.WorkRequest) (result uint64, done bool, err error) {
+	q.mu.Lock()
+	alone := q.out == 0
+	if alone && !q.closed && q.direct() && q.writeShort(wr) {
+		q.mu.Unlock()
+		return 0, true, nil
+	}
+	_, err = q.post(unsafe.Slice(wr, 1))
+	if err == nil && alone && q.out == 1 && q.sent.n == 1 && q.sent.first().serr == nil {
+		result, done = q.sent.pop().result, true
+		q.out = 0
+	}
+	q.release()
+	return result, done, err
+}
+
+// direct reports whether nothing holds requests back. mu is held.
+func (q *queue) direct() bool {
+	return q.ended == nil && len(q.wait.todo) == 0 && !q.wait.loose && q.rules.Load() == nil
+}
+
+// post takes requests. mu is held.
+func (q *queue) post(wrs []rdma.WorkRequest) (n int, err error) {
+	direct := q.direct()
 	for n < len(wrs) {
 		if q.out == len(q.sent.buf) || q.closed {
 			err = errFull
@@ -113,7 +145,11 @@ func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
 		q.out++
 		wr := &wrs[n]
 		n++
-		if !direct || q.ended != nil || !q.writeShort(wr) && !q.perform(wr) {
+		switch {
+		case direct && q.ended == nil && q.writeShort(wr):
+			*q.sent.push() = sent{id: wr.ID, verb: rdma.VerbWrite}
+		case direct && q.ended == nil && q.perform(wr):
+		default:
 			q.take(wr)
 			direct = false
 		}
@@ -122,7 +158,6 @@ func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
 	if q.closed {
 		err = fmt.Errorf("soft: post to %s: the queue: %w", q.name, errClosed)
 	}
-	q.release()
 	return n, err
 }
 

@@ -20,6 +20,9 @@ func (r *ring[T]) push() *T {
 	return &r.buf[at]
 }
 
+// first is the slot of the first, which exists.
+func (r *ring[T]) first() *T { return &r.buf[r.head] }
+
 // pop returns the slot of the first, good until the next push.
 func (r *ring[T]) pop() *T {
 	p := &r.buf[r.head]
