@@ -91,8 +91,8 @@ var _ = register(
 		Code: SequencePlace, Name: "sequence-place", Severity: Error,
 		Title: "a sequence is not the first of several fields",
 		Why: "#@atomic(sequence) marks the word that tells readers whether an element changed while they copied it: odd while it is " +
-			"written, greater after. The element's first word is copied first, also from another machine, and others than the " +
-			"one sequence would tell nothing. A counter of something else is #@atomic without an argument, and stands anywhere.",
+			"written, greater after. They look for it in the element's first word, before and after they copy the rest, and nothing " +
+			"but a sequence would tell them. A counter of something else is #@atomic without an argument, and stands anywhere.",
 		Wrong: "type Quote struct {\n  price: f64\n  #@atomic(sequence)\n  seq: u64\n}\n",
 		Right: "type Quote struct {\n  #@atomic(sequence)\n  seq: u64\n  price: f64\n}\n",
 	},
