@@ -161,6 +161,9 @@ func (d *domain) hear(conn *net.UnixConn, until time.Time) (*greeting, error) {
 		return nil, err
 	}
 	m, fd, err := s.receive()
+	if errors.Is(err, errNoRoom) {
+		_ = s.send(message{kind: kindRefuse, body: []byte(err.Error())}, -1, refusalGrace)
+	}
 	if err != nil {
 		return nil, err
 	}

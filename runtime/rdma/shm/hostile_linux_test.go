@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -93,6 +94,35 @@ func TestBadHellos(t *testing.T) {
 			_ = s.conn.Close()
 			before.noMore(t)
 		})
+	}
+}
+
+// TestNoRoomForDescriptors has as many files open as it may when a peer passes one: that is not
+// said to be the peer's fault, and the peer is told.
+func TestNoRoomForDescriptors(t *testing.T) {
+	d := newDomain(newAdapter(nil))
+	ln, err := net.Listen(network, address())
+	fatal(t, err)
+	defer ln.Close()
+	s, fd := rogue(t, ln.Addr().String()), memfd(t, int64(d.a.layout.size()), sealed)
+	c, err := ln.Accept()
+	fatal(t, err)
+	defer c.Close()
+	fatal(t, s.send(message{kind: kindHello, layout: d.a.layout, body: []byte("x")}, fd, time.Second))
+
+	var was unix.Rlimit
+	fatal(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
+	fatal(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Max: was.Max}))
+	_, err = d.hear(c.(*net.UnixConn), time.Now().Add(5*time.Second))
+	fatal(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &was))
+	if !errors.Is(err, errNoRoom) {
+		t.Errorf("heard %v", err)
+	}
+	fatal(t, s.conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+	m, _, err := s.receive()
+	fatal(t, err)
+	if m.kind != kindRefuse || !strings.Contains(string(m.body), "RLIMIT_NOFILE") {
+		t.Errorf("told kind %d, %q", m.kind, m.body)
 	}
 }
 

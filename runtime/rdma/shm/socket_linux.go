@@ -115,6 +115,10 @@ func (s *socket) send(m message, fd int, timeout time.Duration) error {
 	return err
 }
 
+// errNoRoom is what becomes of a descriptor that the kernel cannot hand over (unix(7), SCM_RIGHTS). The peer
+// did nothing wrong. Both sides may get to read it.
+var errNoRoom = errors.New("shm: a descriptor that was passed got lost: the process that was to get it has as many files open as it may (RLIMIT_NOFILE)")
+
 // receive waits for a message. The texts in it are good until the next call. Who gets a descriptor closes it; it
 // is -1 for a message that has none. io.EOF means that the peer has ended.
 func (s *socket) receive() (m message, fd int, err error) {
@@ -127,6 +131,9 @@ func (s *socket) receive() (m message, fd int, err error) {
 	fds, err := passed(s.oob[:min(int(s.hdr.Controllen), len(s.oob))])
 	if err == nil {
 		m, err = parse(s.buf[:s.n])
+	}
+	if err == nil && len(fds) < m.kind.passes() && s.hdr.Flags&unix.MSG_CTRUNC != 0 {
+		err = errNoRoom
 	}
 	if err == nil && (len(fds) != m.kind.passes() || s.hdr.Flags&unix.MSG_CTRUNC != 0) {
 		err = fmt.Errorf("%w: kind %d with %d descriptors instead of %d", errMessage, m.kind, len(fds), m.kind.passes())

@@ -21,13 +21,13 @@ func (q *queue) watch() {
 		if err == nil {
 			continue
 		}
-		if errors.Is(err, errMessage) {
+		if errors.Is(err, errMessage) || errors.Is(err, errNoRoom) {
 			q.fail(failed, failure(rdma.StatusProvider, "%v", err))
 			continue // to see its end
 		}
 		if errors.Is(err, io.EOF) {
 			q.peerGone.Store(true)
-			q.fail(lost, failure(rdma.StatusPeerLost, "%s has ended", q.peerName))
+			q.fail(lost, failure(rdma.StatusPeerLost, "%s has ended, or hung up", q.peerName))
 		} else {
 			q.fail(lost, failure(rdma.StatusPeerLost, "%v", err))
 			_ = q.sock.conn.CloseWrite() // nobody hears the peer here any more
