@@ -78,6 +78,11 @@ func (k *credit) grow(posted uint64) error {
 // is announced with the next poll, or now where that has been put off before.
 func (c *Conn) repost(slot int) {
 	c.mu.Lock()
+	c.repostAndUnlock(slot)
+}
+
+// repostAndUnlock is repost for who has the post lock, which it gives up.
+func (c *Conn) repostAndUnlock(slot int) {
 	if c.failed.Load() != nil {
 		c.mu.Unlock()
 		return

@@ -25,7 +25,8 @@ type arrival struct {
 }
 
 // arrivals are in order. There are never more than receives. Whoever has the poll
-// lock adds, whoever has the inbox's takes.
+// lock adds; whoever has another takes: the post lock where they are notifications, whose receives are
+// given back under it too, and the inbox's where they are messages.
 type arrivals struct {
 	n    atomic.Int32
 	head int // where the first is
@@ -35,7 +36,7 @@ type arrivals struct {
 
 // inbox is what the peer's program sent and ours has not taken.
 type inbox struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // who takes from texts
 	notes arrivals
 	texts arrivals
 }
@@ -58,25 +59,34 @@ func (q *arrivals) push(a arrival) bool {
 	return true
 }
 
-// pop takes the first arrival, unless it is longer than room.
-func (b *inbox) pop(q *arrivals, room int) (a arrival, ok, fits bool) {
+// first is the first arrival, if there is one. The lock of who takes is held.
+func (q *arrivals) first() (a arrival, ok bool) {
 	if q.n.Load() == 0 {
-		return arrival{}, false, false
+		return arrival{}, false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if q.n.Load() == 0 {
-		return arrival{}, false, false
-	}
-	a = q.ring[q.head]
-	if int(a.bytes) > room {
-		return a, true, false
-	}
+	return q.ring[q.head], true
+}
+
+// drop takes the first arrival away, which exists. The lock of who takes is held.
+func (q *arrivals) drop() {
 	if q.head++; q.head == len(q.ring) {
 		q.head = 0
 	}
 	q.n.Add(-1)
-	return a, true, true
+}
+
+// text takes the first message, unless it is longer than room.
+func (b *inbox) text(room int) (a arrival, ok, fits bool) {
+	if b.texts.n.Load() == 0 {
+		return arrival{}, false, false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if a, ok = b.texts.first(); ok && int(a.bytes) <= room {
+		b.texts.drop()
+		fits = true
+	}
+	return a, ok, fits
 }
 
 // received is a receive that was used. The poll lock is held.
@@ -152,15 +162,19 @@ func (c *Conn) TryNotification() (n Notification, ok bool, err error) {
 
 // takeNote takes the notification that arrived first, if there is one.
 func (c *Conn) takeNote() (Notification, bool) {
-	a, ok, _ := c.inbox.pop(&c.inbox.notes, maxTransfer)
-	if !ok {
+	if c.inbox.notes.n.Load() == 0 {
 		return Notification{}, false
 	}
-	c.repost(int(a.slot))
+	c.mu.Lock()
+	a, ok := c.inbox.notes.first()
+	if !ok {
+		c.mu.Unlock()
+		return Notification{}, false
+	}
+	c.inbox.notes.drop()
+	c.repostAndUnlock(int(a.slot))
 	return Notification{Imm: a.imm, Bytes: int(a.bytes), from: c}, true
 }
-
-const maxTransfer = 1<<31 - 1
 
 // Notifications gives the peer's notifications one after the other, until ctx ends or
 // the connection fails: the last pair has the error.
@@ -314,7 +328,7 @@ func (c *Conn) TryReceive(b []byte) (n int, ok bool, err error) {
 
 // takeText takes the message that arrived first, if there is one and it fits. The pool is held.
 func (c *Conn) takeText(b []byte) (n int, ok bool, err error) {
-	a, ok, fits := c.inbox.pop(&c.inbox.texts, len(b))
+	a, ok, fits := c.inbox.text(len(b))
 	if !ok {
 		return 0, false, nil
 	}
