@@ -1,6 +1,8 @@
 package barewire
 
 import (
+	"fmt"
+
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
@@ -113,3 +115,11 @@ func SpanParts[T Fixed[T], A Access](f seal.Friend, s Span[T, A]) (h *region.Han
 
 // Len is the number of elements of the span.
 func (s Span[T, A]) Len() int { return s.n }
+
+// String says which elements of which region the span is, for logs.
+func (s Span[T, A]) String() string {
+	if s.h == nil {
+		return "no region"
+	}
+	return fmt.Sprintf("%d elements from %d on of %s", s.n, s.at, s.h.Name())
+}

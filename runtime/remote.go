@@ -3,6 +3,7 @@ package barewire
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
@@ -74,6 +75,14 @@ func (r Remote[T, A]) Len() int {
 		return 0
 	}
 	return int(r.ref.Count)
+}
+
+// String says what r refers to, for logs.
+func (r Remote[T, A]) String() string {
+	if err := r.check(); err != nil {
+		return strings.TrimPrefix(err.Error(), "barewire: ")
+	}
+	return fmt.Sprintf("%d elements of %T at a peer, granting %v", r.ref.Count, *new(T), r.ref.Rights)
 }
 
 // Slice is n elements from the element i on. What is not within r is refused by operations and by
