@@ -44,7 +44,7 @@ var (
 // OpError says why an operation could not be posted, or failed.
 type OpError struct {
 	Op     string // "write", "read", "compare-and-swap", …
-	Region string // the local region: its type and where it was made; empty where there is none
+	Region string // the local region: its type, where it was made, and, once posted, what it granted then; empty where there is none
 	Remote string // the peer's elements: which of what was imported, and what it grants; or their key. Empty where there are none
 	Bytes  int    // moved
 	At     string // dir/file.go:12, where it was posted

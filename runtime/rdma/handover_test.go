@@ -170,7 +170,7 @@ func TestRefusedLate(t *testing.T) {
 		if !errors.Is(err, ErrRevoked) {
 			t.Errorf("%s says %v, want ErrRevoked", name, err)
 		}
-		for _, want := range []string{"write of 64 bytes with region of rdma.line", "and key 0x7 (remote_write)", "posted at rdma/handover_test.go:", "it had completed, and the peer refused it after", "key 7 was revoked"} {
+		for _, want := range []string{"write of 64 bytes with region of rdma.line", " (local) and key 0x7 (remote_write)", "posted at rdma/handover_test.go:", "it had completed, and the peer refused it after", "key 7 was revoked"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s does not say %q: %v", name, want, err)
 			}

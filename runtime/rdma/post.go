@@ -209,6 +209,7 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	rec.at.Fill()
 	switch {
 	case reg != nil:
+		rec.grants = reg.rights
 		wr.Segs = 1
 		wr.Local[0] = Segment{Ptr: unsafe.Add(r.h.Base(), r.off), Len: r.first, Key: LKey(reg.lkey.Load())}
 		for i, g := range more {

@@ -21,6 +21,7 @@ type record struct {
 	by     class // on whose behalf
 	key    RKey
 	rights barewire.Rights // of the reference to what is at the peer
+	grants barewire.Rights // what the user's region grants peers
 	gen    uint32
 	bytes  int
 	h      *region.Handle // nil where no region of the user's takes part
@@ -55,7 +56,7 @@ func (c *Conn) record(seq uint64) *record { return &c.ring[seq&c.mask] }
 func (c *Conn) opError(seq uint64, r *record, err error) *OpError {
 	e := &OpError{Op: r.verb.String(), Bytes: r.bytes, At: r.at.String(), Peer: c.peer, Seq: seq, Err: err}
 	if r.h != nil {
-		e.Region = r.h.Name()
+		e.Region = r.h.Name() + " (" + rightsText(r.grants) + ")"
 	}
 	if r.key != 0 {
 		e.Remote = c.ctl.place(r.key, r.addr, r.bytes, r.rights)
