@@ -21,6 +21,7 @@ const (
 	network      = "unixpacket"
 	maxGreeting  = 64 // peers that have connected and are not accepted yet
 	refusalGrace = time.Second
+	maxAddr      = 107 // bytes of a Unix socket's path (unix(7))
 )
 
 // listener accepts connections at a Unix socket.
@@ -55,6 +56,9 @@ func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error)
 	if addr == "" {
 		addr = fmt.Sprintf("@barewire-%d-%016x", os.Getpid(), random())
 	}
+	if err := checkAddr(addr); err != nil {
+		return nil, err
+	}
 	l, err := listen(ctx, addr)
 	if err != nil {
 		return nil, fmt.Errorf("shm: %w", err)
@@ -74,6 +78,14 @@ func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error)
 	ln.work.Add(1)
 	go ln.run()
 	return ln, nil
+}
+
+// checkAddr says what the kernel calls an invalid argument.
+func checkAddr(addr string) error {
+	if len(addr) > maxAddr {
+		return fmt.Errorf("shm: an address of %d bytes, at most %d are possible", len(addr), maxAddr)
+	}
+	return nil
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
@@ -275,6 +287,9 @@ func (ln *listener) Close() error {
 func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
 	if len(hello) > maxHello {
 		return nil, fmt.Errorf("shm: a hello of %d bytes, at most %d can be sent", len(hello), maxHello)
+	}
+	if err := checkAddr(addr); err != nil {
+		return nil, err
 	}
 	until := deadline(ctx, d.a.handshake)
 	dialer := net.Dialer{Deadline: until}

@@ -137,7 +137,7 @@ func (g *grant) wait(ctx context.Context, end time.Time) error {
 			return nil
 		}
 		if ctx.Err() != nil || time.Now().After(end) {
-			err := failure(rdma.StatusTimeout, "%s stopped in the middle of an access to %s", q.peerName, g.r.name)
+			err := failure(rdma.StatusTimeout, "%s stopped in the middle of an access, perhaps to %s", q.peerName, g.r.name)
 			q.fail(failed, err)
 			return fmt.Errorf("%w; the memory must stay until that process has gone on or ended", err)
 		}

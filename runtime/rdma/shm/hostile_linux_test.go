@@ -364,6 +364,14 @@ func TestListenAtPath(t *testing.T) {
 	ctx := within(t, 5*time.Second)
 	old, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
 	fatal(t, err)
+	long := "/" + strings.Repeat("x", maxAddr)
+	_, lerr := a.dom.Listen(ctx, long)
+	_, derr := a.dom.Dial(ctx, long, nil)
+	for _, err := range []error{lerr, derr} {
+		if err == nil || !strings.Contains(err.Error(), "108 bytes, at most 107") {
+			t.Errorf("a long path: %v", err)
+		}
+	}
 	if _, err := a.dom.Listen(ctx, path); !errors.Is(err, unix.EADDRINUSE) {
 		t.Errorf("listening where another does: %v", err)
 	}
