@@ -47,11 +47,14 @@ func checkName(name string) error {
 // Offer lets the connection's peer import a region by a name, now or later, with what the region
 // grants or less. It stays offered until [Withdraw], and as long as mr is
 // registered and the connection is. Names have 1 to 120 printable bytes; the error is
-// [ErrName], [ErrOffered], [ErrTooMany] (see [Config.MaxOffers]), or [ErrPlain].
+// [ErrName], [ErrOffered], [ErrTooMany] (see [Config.MaxOffers]), [ErrPlain], or [ErrRevoked] after [Revoke].
 func Offer[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, mr *barewire.Region[T, R, A]) error {
 	reg, err := current(mr)
 	if err != nil {
 		return err
+	}
+	if reg.lapsed() {
+		return wrap(ErrRevoked, "offer %q: %s", name, reg.h.Name())
 	}
 	return c.offer(ctx, &offer{
 		name: name, typ: reg.h.Type(), rights: reg.rights,
@@ -67,6 +70,9 @@ func OfferScoped[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Conte
 	s := g.s
 	if s.conn != c {
 		return wrap(ErrDomain, "offer %q: the right is for the connection with %s", name, s.conn.peer)
+	}
+	if _, err := s.give(); err != nil {
+		return wrap(err, "offer %q: the right on %s", name, s.reg.h.Name())
 	}
 	return c.offer(ctx, &offer{name: name, typ: s.reg.h.Type(), rights: s.rights, give: s.give}, s.reg)
 }
@@ -264,6 +270,9 @@ func (c *Conn) importRef(ctx context.Context, name string, t *region.Type, right
 	if err := c.await(ctx, want{kind: wantReply, reply: a}); err != nil {
 		c.ctl.answer(id, ref, err)
 		c.tell(&ctl.Cancel{ID: id})
+		if ctx.Err() != nil {
+			err = fmt.Errorf("the peer has not offered it, or not answered: %w", err)
+		}
 		return ref, err
 	}
 	if !a.done.Load() { // the connection failed

@@ -315,6 +315,13 @@ func current[T barewire.Fixed[T], R barewire.Registrable, A barewire.Registered]
 	return registrationOf(h)
 }
 
+// lapsed reports whether what it grants was taken back.
+func (r *registration) lapsed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.revoked || r.ended
+}
+
 // give is the reference to the region, remembering whom it goes to.
 func (r *registration) give(c *Conn) (barewire.Ref, error) {
 	r.mu.Lock()

@@ -26,6 +26,7 @@ func TestRevoke(t *testing.T) {
 	ok(t, rdma.Revoke(ctx, r)) // again does nothing
 	_, err := rdma.RemoteOf(r)
 	is(t, err, rdma.ErrRevoked)
+	is(t, rdma.Offer(ctx, p.a.conn, "again", r), rdma.ErrRevoked)
 	// The region is still good for operations of its own side.
 	ok(t, must(rdma.Read(p.a.conn, r.Span(0, 4), back))(t).Wait(ctx))
 
@@ -94,6 +95,7 @@ func TestGrant(t *testing.T) {
 	ok(t, g.Revoke(ctx))
 	_, err = g.Remote()
 	is(t, err, rdma.ErrRevoked)
+	is(t, rdma.OfferScoped(ctx, p.a.conn, "late", g), rdma.ErrRevoked)
 	_, err = rdma.Import(ctx, p.b.conn, "scoped", sample.TickRemoteRead())
 	is(t, err, rdma.ErrRevoked)
 	ok(t, r.Close())
