@@ -3,6 +3,7 @@ package rdma_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -179,6 +180,15 @@ func TestHandshakeTimeout(t *testing.T) {
 	defer ln.Close() // and nobody accepts
 	_, err := dom.Dial(ctx, "x")
 	is(t, err, rdma.ErrTimeout)
+	if got, want := err.Error(), "rdma: dial x: no completion in time: nobody accepted within 20ms, see Config.HandshakeTimeout"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	short, stop := context.WithTimeout(ctx, time.Millisecond)
+	_, err = dom.Dial(short, "x")
+	stop()
+	if got, want := fmt.Sprint(err), "rdma: dial x: context deadline exceeded"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = ln.Accept(over)

@@ -234,7 +234,8 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 	if dom.isClosed() {
 		return nil, wrap(ErrClosed, "dial %s: the domain", addr)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, dom.dev.cfg.HandshakeTimeout, wrap(ErrTimeout, "dial %s within %v", addr, dom.dev.cfg.HandshakeTimeout))
+	patience := dom.dev.cfg.HandshakeTimeout
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%w: nobody accepted within %v, see Config.HandshakeTimeout", ErrTimeout, patience))
 	defer cancel()
 	ours, err := dom.hello().append(nil)
 	if err != nil {
@@ -242,8 +243,10 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 	}
 	q, err := dom.pd.Dial(ctx, addr, ours)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = errors.Join(context.Cause(ctx), err)
+		if over := ctx.Err(); over != nil && errors.Is(err, over) {
+			err = context.Cause(ctx)
+		} else if over != nil {
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 		return nil, fmt.Errorf("rdma: dial %s: %w", addr, dom.because(err))
 	}
