@@ -288,6 +288,9 @@ func (c *Conn) importRef(ctx context.Context, name string, t *region.Type, right
 	ref.Rights = rights
 	c.ctl.know(ref, name, t.Name)
 	if err := c.q.Prepare(ctx, RKey(ref.Key), ref.Epoch); err != nil {
+		if over := c.Err(); over != nil { // what the queue says is a consequence
+			return ref, &flushError{over}
+		}
 		return ref, fmt.Errorf("the peer offers it, and it cannot be reached: %w", err)
 	}
 	return ref, nil
