@@ -136,6 +136,23 @@ func TestObserver(t *testing.T) {
 	}
 }
 
+// TestPeerHasGone closes a connection on which nothing is going on: the other side is told, and
+// its log does not call that a failure.
+func TestPeerHasGone(t *testing.T) {
+	gone := make(chan rdma.Event, 100)
+	var log syncBuffer
+	p := connect(t, rdma.Config{Logger: slog.New(slog.NewTextHandler(&log, nil)), Observer: func(e rdma.Event) {
+		if e.Kind == rdma.EventFailed {
+			gone <- e
+		}
+	}}, soft.Config{})
+	ok(t, p.a.conn.Close())
+	is(t, (<-gone).Err, rdma.ErrPeerLost)
+	if text := log.String(); !strings.Contains(text, "a peer has gone") || strings.Contains(text, "a connection failed") || strings.Contains(text, "WARN") {
+		t.Error(text)
+	}
+}
+
 // TestNegotiated has sides that differ.
 func TestNegotiated(t *testing.T) {
 	f := soft.New(soft.Config{})

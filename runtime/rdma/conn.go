@@ -260,11 +260,11 @@ func (c *Conn) announce(f *failure) {
 		return
 	}
 	cfg := &c.dom.dev.cfg
-	level := slog.LevelWarn
+	level, what := slog.LevelWarn, "rdma: a connection failed"
 	if idle && errors.Is(err, ErrPeerLost) {
-		level = slog.LevelInfo // the peer is done, and nothing was going on
+		level, what = slog.LevelInfo, "rdma: a peer has gone" // and nothing was going on
 	}
-	cfg.Logger.Log(context.Background(), level, "rdma: a connection failed", "peer", c.peer, "reason", err)
+	cfg.Logger.Log(context.Background(), level, what, "peer", c.peer, "reason", err)
 	cfg.see(Event{Kind: EventFailed, Peer: c.peer, Err: err})
 }
 
