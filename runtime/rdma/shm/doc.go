@@ -16,6 +16,10 @@
 //     opened read-only where the grant has neither write nor atomic, so that the kernel refuses
 //     the rest.
 //
+// Who may connect to a path is up to its file's permissions, as the umask leaves them. To a name with
+// @, and an empty address makes one, any process may that shares the network namespace, of whatever user:
+// rdma.Config.Authorize sees "process 7 of user 1000 at …" as the peer, and decides.
+//
 // The socket also carries the doorbell for a side that sleeps, and its end is
 // how the death of a peer is noticed.
 //
