@@ -37,7 +37,14 @@ func staleKey(w *world) error {
 	plain := must(rdma.Deregister(s.ctx, s.target))(w)
 	again := must(rdma.Register(s.a.dom, plain, sample.TickRemoteWrite()))(w) // a new key, and not the old one's
 	defer again.Close()
+	s.told()
 	return s.ended(rdma.Write(s.b.conn, old.Slice(0, 1), s.local.Span(0, 1)))
+}
+
+// told returns when b knows of all keys that a has ended: a sends a message, which arrives after that.
+func (s *stage) told() {
+	ok(s.w, s.a.conn.SendBytes(s.ctx, []byte("gone")))
+	must(s.b.conn.Receive(s.ctx, make([]byte, 16)))(s.w)
 }
 
 func otherDomain(w *world) error {
@@ -149,6 +156,7 @@ func lateRead(w *world) error {
 	client := ticks(w.T, s.a.dom, 1, sample.TickRemoteRead())
 	atServer := passed(s, client, nil, sample.TickRemoteRead())
 	ok(w, rdma.Revoke(s.ctx, client))
+	s.told()
 	ok(w, barewire.With(client, func(v sample.TickWindow[barewire.RemoteRead]) error {
 		sample.TickAt(v, 0).SetPrice(42) // something else now
 		return nil
@@ -226,6 +234,7 @@ func useClosedRemote(w *world) error {
 	s := w.stage(rdma.Config{})
 	old := passed(s, s.target, nil, sample.TickRemoteWrite())
 	ok(w, s.target.Close())
+	s.told()
 	return s.ended(rdma.Write(s.b.conn, old.Slice(0, 1), s.local.Span(0, 1)))
 }
 
