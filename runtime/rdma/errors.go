@@ -17,7 +17,7 @@ var (
 	ErrNotRegistered = errors.New("it is not registered")
 	ErrDomain        = errors.New("another domain's")
 	ErrLength        = errors.New("the lengths differ")
-	ErrEmpty         = errors.New("nothing to move: transports do not check the key of an operation of no bytes")
+	ErrEmpty         = errors.New("nothing to move: an operation has at least one byte")
 	ErrTooLong       = errors.New("too long")
 	ErrRights        = errors.New("a right that was not granted")
 	ErrSchema        = errors.New("another schema")
