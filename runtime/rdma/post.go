@@ -176,17 +176,29 @@ func (c *Conn) admit(r *request, by class) error {
 	}
 	out := c.posted - c.retired.Load()
 	if out >= c.room || by == forUser && out >= c.depth+uint64(c.own.Load()) {
-		return c.full(out)
+		return c.full()
 	}
 	return nil
 }
 
-// full is the error of a queue that takes no more: it names the operation that all wait for.
-func (c *Conn) full(out uint64) error {
+// full is the error of a queue that takes no more: it names the oldest operation of
+// the user's, since of the connection's own nobody knows. The post lock is held.
+func (c *Conn) full() error {
 	c.tally.queueFull++
-	seq := c.retired.Load()
-	r := c.record(seq)
-	return fmt.Errorf("%w: %d operations are outstanding, the oldest a %s posted at %s; wait for it, or open the device with a greater Depth", ErrQueueFull, out, r.verb, r.at)
+	var oldest *record
+	n := 0
+	for seq := c.retired.Load(); seq < c.posted; seq++ {
+		if r := c.record(seq); r.by == forUser {
+			if oldest == nil {
+				oldest = r
+			}
+			n++
+		}
+	}
+	if oldest == nil {
+		return fmt.Errorf("%w: the connection's own messages take all of it; try again", ErrQueueFull)
+	}
+	return fmt.Errorf("%w: %d operations are outstanding, the oldest a %s posted at %s; wait for it, or open the device with a greater Depth", ErrQueueFull, n, oldest.verb, oldest.at)
 }
 
 // stage writes the record and the work request of a request that was admitted. The
