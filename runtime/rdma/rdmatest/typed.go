@@ -205,6 +205,7 @@ func checkTypedMessages(t *testing.T, f *Factory) {
 	}
 	must(t, <-sent)
 	setPrice(t, p.local, 0, 7)
+	must(t, p.a.conn.WaitCredit(ctx(t))) // the peer has taken all, and perhaps not said so yet
 	op, err := rdma.WriteNotify(p.a.conn, p.rem.Slice(5, 1), p.local.Span(0, 1), 4711)
 	must(t, err)
 	note, err := p.b.conn.NextNotification(ctx(t))
