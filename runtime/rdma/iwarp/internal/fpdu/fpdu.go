@@ -1,0 +1,166 @@
+// Package fpdu is the wire of iWARP: the frames of MPA, the headers of DDP and of RDMAP, and the messages that
+// are made of headers alone. It turns bytes into values and values into bytes, and knows of no connection.
+//
+// All numbers are in network byte order, except for the checksum, which is sent as iSCSI sends its own.
+//
+// Sources: RFC 5044 (MPA), RFC 6581 (its enhanced set-up), RFC 5041 (DDP), RFC 5040 (RDMAP), RFC 7306 (atomic
+// operations and immediate data).
+package fpdu
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// Sizes of what a frame (FPDU) is made of. Its length field counts the ULPDU alone: header and payload.
+// Source: RFC 5044, section 4.
+const (
+	LengthSize   = 2
+	TaggedSize   = 14 // the header of a tagged segment
+	UntaggedSize = 18 // and of an untagged one
+	CRCSize      = 4
+	MaxULPDU     = 1<<16 - 1
+)
+
+// Opcode is what an RDMAP message does.
+type Opcode uint8
+
+// The opcodes. Source: RFC 5040, section 4.3; RFC 7306, section 4.
+const (
+	Write Opcode = iota
+	ReadRequest
+	ReadResponse
+	Send
+	SendInvalidate
+	SendSolicited
+	SendSolicitedInvalidate
+	Terminate
+	Immediate
+	ImmediateSolicited
+	AtomicRequest
+	AtomicResponse
+)
+
+// The queues of untagged messages. Source: RFC 5040, section 4.2; RFC 7306, section 4.
+const (
+	QueueSend      = 0
+	QueueRequest   = 1 // of reads and atomics
+	QueueTerminate = 2
+	QueueAtomic    = 3 // the answers to atomics
+)
+
+// Bits of the first two octets of a segment.
+const (
+	bitTagged = 0x80
+	bitLast   = 0x40
+	ddpV1     = 0x01 // low two bits
+	ddpMask   = 0x03
+	rdmapV1   = 0x40 // high two bits
+	rdmapMask = 0xc0
+	opMask    = 0x0f
+)
+
+// Header is that of one segment of a message.
+type Header struct {
+	Op     Opcode
+	Last   bool // of its message
+	Tagged bool
+
+	STag uint32 // tagged: whose memory
+	TO   uint64 // and where in it
+
+	Invalidate uint32 // untagged: the STag that a send invalidates; what else sends carry there, see package iwarp
+	Queue      uint32
+	MSN        uint32 // the message's number on its queue, from 1
+	MO         uint32 // where in the message the segment begins
+}
+
+// Size is the bytes of the header.
+func (h *Header) Size() int {
+	if h.Tagged {
+		return TaggedSize
+	}
+	return UntaggedSize
+}
+
+// Tagged reports whether messages of an opcode go to tagged memory.
+func (op Opcode) Tagged() bool { return op == Write || op == ReadResponse }
+
+// Pad is how many zero octets follow a ULPDU of n bytes, so that the frame is a multiple of four.
+func Pad(n int) int { return -(LengthSize + n) & 3 }
+
+// FrameSize is the bytes of a frame whose ULPDU has n, with length, padding and checksum.
+func FrameSize(n int) int { return LengthSize + n + Pad(n) + CRCSize }
+
+// Append appends the beginning of a frame: the length field and the header of a segment with that many bytes
+// of payload.
+func (h *Header) Append(b []byte, payload int) []byte {
+	be := binary.BigEndian
+	b = be.AppendUint16(b, uint16(h.Size()+payload))
+	first := byte(ddpV1)
+	if h.Last {
+		first |= bitLast
+	}
+	second := rdmapV1 | byte(h.Op)&opMask
+	if h.Tagged {
+		b = append(b, first|bitTagged, second)
+		b = be.AppendUint32(b, h.STag)
+		return be.AppendUint64(b, h.TO)
+	}
+	b = append(b, first, second)
+	b = be.AppendUint32(b, h.Invalidate)
+	b = be.AppendUint32(b, h.Queue)
+	b = be.AppendUint32(b, h.MSN)
+	return be.AppendUint32(b, h.MO)
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// CRC is the checksum of pieces of a frame, continued from that of what came before. It begins with 0.
+func CRC(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
+
+var zeros [4]byte
+
+// AppendTail appends what follows the payload of a frame whose ULPDU has n bytes: the padding and the
+// checksum. Sum is that of the frame so far; without checksums it is not looked at, and zero is sent.
+func AppendTail(b []byte, n int, sum uint32, crc bool) []byte {
+	pad := zeros[:Pad(n)]
+	b = append(b, pad...)
+	if !crc {
+		return append(b, zeros[:]...)
+	}
+	return binary.LittleEndian.AppendUint32(b, CRC(sum, pad))
+}
+
+// Parse reads the header of a segment from the front of a ULPDU. A ULPDU that is too short for its own header, or of
+// another version, is a fault.
+func (h *Header) Parse(ulpdu []byte) *Fault {
+	if len(ulpdu) < 2 {
+		return &Fault{Cause: DDPCatastrophic, Detail: "a segment that is shorter than its header"}
+	}
+	tagged := ulpdu[0]&bitTagged != 0
+	if ulpdu[0]&ddpMask != ddpV1 {
+		if tagged {
+			return &Fault{Cause: TaggedVersion, Detail: "another version of DDP"}
+		}
+		return &Fault{Cause: UntaggedVersion, Detail: "another version of DDP"}
+	}
+	*h = Header{Tagged: tagged, Last: ulpdu[0]&bitLast != 0, Op: Opcode(ulpdu[1] & opMask)}
+	if len(ulpdu) < h.Size() {
+		return &Fault{Cause: DDPCatastrophic, Detail: "a segment that is shorter than its header"}
+	}
+	if ulpdu[1]&rdmapMask != rdmapV1 {
+		return &Fault{Cause: RDMAPVersion, Detail: "another version of RDMAP"}
+	}
+	be := binary.BigEndian
+	if tagged {
+		h.STag, h.TO = be.Uint32(ulpdu[2:]), be.Uint64(ulpdu[6:])
+	} else {
+		h.Invalidate, h.Queue = be.Uint32(ulpdu[2:]), be.Uint32(ulpdu[6:])
+		h.MSN, h.MO = be.Uint32(ulpdu[10:]), be.Uint32(ulpdu[14:])
+	}
+	if h.Op > AtomicResponse || tagged != h.Op.Tagged() {
+		return &Fault{Cause: UnexpectedOpcode, Detail: "an opcode that does not go with its segment"}
+	}
+	return nil
+}
