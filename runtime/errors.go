@@ -16,6 +16,10 @@ var (
 	ErrNoMemory     = region.ErrNoMemory // the system has no such memory
 	ErrSiblings     = region.ErrShared   // the memory is registered more than once
 	ErrWindowClosed = region.ErrClosed   // the window was closed
+
+	// ErrRegistered is what closing a region gives whose device did not say in time that it, or a peer,
+	// is done with the memory. The region is as it was: close it again.
+	ErrRegistered = region.ErrRegistered
 )
 
 // What zero values give, and others that no region is part of.

@@ -81,8 +81,10 @@ func (r *Region[T, R, A]) String() string {
 // Close gives the memory back, ending its registration first. It fails, and the
 // region stays as it is, while windows are open ([ErrBorrowed]) or operations
 // have not ended ([ErrInFlight]), and if it was moved ([ErrMoved]) or closed ([ErrReleased]).
-// Any other error comes after it was closed: the device did not end the
-// registration within 10 seconds, and the memory stays mapped, or the system failed.
+// Where the device does not end the registration within 10 seconds, because a peer that has stopped is
+// in the memory perhaps, it is [ErrRegistered], and the region is not closed: what it grants has
+// ended, and Close may be called again, until it succeeds; closing the domain does so, too.
+// Any other error is the system's, and comes after it was closed.
 func (r *Region[T, R, A]) Close() error {
 	if r == nil || r.h == nil {
 		return ErrNoRegion

@@ -19,12 +19,11 @@ type Device struct {
 	limits  Limits
 	why     string
 
-	once     sync.Once
-	closeErr error
-	mu       sync.Mutex
-	closed   bool
-	domains  map[*Domain]struct{}
-	past     Stats // of connections that are closed
+	closing closing
+	mu      sync.Mutex
+	closed  bool
+	domains map[*Domain]struct{}
+	past    Stats // of connections that are closed
 }
 
 // Open opens the device that the configuration asks for: the best that is
@@ -162,16 +161,16 @@ func (d *Device) Domain() (*Domain, error) {
 }
 
 // Close closes the device with its domains, and so their connections. Closing
-// again waits until it is closed, and does nothing.
+// again waits until it is closed, and does nothing; if that failed because a peer is still in the memory
+// of a region, it tries again: see [Domain.Close].
 func (d *Device) Close() error {
 	if d.none() {
 		return errNoDevice
 	}
-	d.once.Do(func() { d.closeErr = d.close() })
-	return d.closeErr
+	return d.closing.do(d.close)
 }
 
-func (d *Device) close() error {
+func (d *Device) close() (done bool, err error) {
 	d.mu.Lock()
 	d.closed = true
 	var doms []*Domain
@@ -183,8 +182,13 @@ func (d *Device) close() error {
 	for _, dom := range doms {
 		errs = append(errs, dom.Close())
 	}
-	errs = append(errs, d.adapter.Close())
-	return errors.Join(errs...)
+	d.mu.Lock()
+	done = len(d.domains) == 0
+	d.mu.Unlock()
+	if done {
+		errs = append(errs, d.adapter.Close())
+	}
+	return done, errors.Join(errs...)
 }
 
 // forget takes a closed domain off the list.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
 )
 
 // friend is the key to the functions of package barewire that are for its device packages.
@@ -20,8 +22,7 @@ type Domain struct {
 	dev *Device
 	pd  ProtectionDomain
 
-	once      sync.Once
-	closeErr  error
+	closing   closing
 	mu        sync.Mutex
 	closed    bool
 	gone      bool // the provider has ended all keys
@@ -29,6 +30,7 @@ type Domain struct {
 	coming    int // peers that have a place, and are no connection yet
 	listeners map[*Listener]struct{}
 	regions   int
+	unclosed  map[*registration]where.Mark // whose regions were to be closed, where, and are not
 }
 
 // Device is the domain's device.
@@ -86,16 +88,36 @@ func (dom *Domain) remove(c *Conn) {
 
 // Close closes the domain's listeners and connections and ends its
 // registrations: operations with its regions fail from then on, and the regions
-// still have to be closed. Closing again waits until it is closed, and does nothing.
+// still have to be closed; those that were and could not be ([barewire.ErrRegistered]) are here. Closing again
+// waits until it is closed, and does nothing; if that failed because a peer is still in the memory of a
+// region, it tries again.
 func (dom *Domain) Close() error {
 	if dom.none() {
 		return errNoDomain
 	}
-	dom.once.Do(func() { dom.closeErr = dom.close() })
-	return dom.closeErr
+	return dom.closing.do(dom.close)
 }
 
-func (dom *Domain) close() error {
+// closing is something that is done once, or again if it came to no end.
+type closing struct {
+	mu   sync.Mutex
+	done bool
+	err  error
+}
+
+func (c *closing) do(f func() (done bool, err error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.done {
+		c.done, c.err = f()
+	}
+	return c.err
+}
+
+// regionsTimeout bounds how long closing a domain waits for regions that could not be closed before.
+const regionsTimeout = 5 * time.Second
+
+func (dom *Domain) close() (done bool, err error) {
 	dom.mu.Lock()
 	dom.closed = true
 	var lns []*Listener
@@ -110,14 +132,19 @@ func (dom *Domain) close() error {
 	for _, c := range dom.connections() {
 		errs = append(errs, c.Close())
 	}
-	err := dom.pd.Close()
-	if err == nil {
+	open := dom.pd.Close()
+	if open == nil {
 		dom.mu.Lock()
 		dom.gone = true
 		dom.mu.Unlock()
 	}
-	dom.dev.forget(dom)
-	return errors.Join(append(errs, err)...)
+	ctx, cancel := context.WithTimeout(context.Background(), regionsTimeout)
+	defer cancel()
+	open = errors.Join(open, dom.closeRegions(ctx))
+	if open == nil {
+		dom.dev.forget(dom)
+	}
+	return open == nil, errors.Join(append(errs, open)...)
 }
 
 // Listener accepts connections of peers. Whoever called Listen closes it.

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
 )
 
 // registration is what a domain knows of a region's handle: it is the handle's Reg
@@ -75,7 +77,7 @@ func (dom *Domain) enroll(h *region.Handle, gen uint32, rights barewire.Rights) 
 	}
 	if dom.dev.limits.FileMemory {
 		if err := h.Share(); err != nil {
-			dom.leave()
+			dom.leave(nil)
 			return nil, err
 		}
 	}
@@ -84,7 +86,7 @@ func (dom *Domain) enroll(h *region.Handle, gen uint32, rights barewire.Rights) 
 		err = errors.Join(fmt.Errorf("the provider gave remote key %d for %s", keys.R, rightsText(rights)), dom.pd.Deregister(context.Background(), keys))
 	}
 	if err != nil {
-		dom.leave()
+		dom.leave(nil)
 		return nil, dom.because(err)
 	}
 	reg := &registration{dom: dom, h: h, gen: gen, rights: rights, keys: keys}
@@ -110,10 +112,38 @@ func (dom *Domain) enter() error {
 	return nil
 }
 
-func (dom *Domain) leave() {
+// leave ends what enter began; r is nil where that came to nothing.
+func (dom *Domain) leave(r *registration) {
 	dom.mu.Lock()
 	dom.regions--
+	delete(dom.unclosed, r)
 	dom.mu.Unlock()
+}
+
+// Unclosed notes that the region was to be closed and is not, because Deregister failed. It
+// is closed with the domain, if it was not before.
+func (r *registration) Unclosed(at where.Mark) {
+	r.dom.mu.Lock()
+	defer r.dom.mu.Unlock()
+	if r.dom.unclosed == nil {
+		r.dom.unclosed = map[*registration]where.Mark{}
+	}
+	r.dom.unclosed[r] = at
+}
+
+// closeRegions closes those regions that were to be closed before and could not be. Those that are in
+// use again are left alone.
+func (dom *Domain) closeRegions(ctx context.Context) error {
+	dom.mu.Lock()
+	regs := maps.Clone(dom.unclosed)
+	dom.mu.Unlock()
+	var errs []error
+	for r, at := range regs {
+		if err := r.h.CloseWithin(ctx, r.gen, at); errors.Is(err, barewire.ErrRegistered) {
+			errs = append(errs, region.Doing("close", err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Also registers the memory of a registered region once more: in another domain,
@@ -221,7 +251,7 @@ func (r *registration) Deregister(ctx context.Context) error {
 	for _, c := range r.dom.connections() {
 		c.ctl.forget(r)
 	}
-	r.dom.leave()
+	r.dom.leave(r)
 	r.dom.dev.cfg.see(Event{Kind: EventDeregistered, Name: r.h.Name()})
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -20,8 +19,7 @@ type Block struct {
 	name  string // as given by its owner; may be empty
 	huge  bool   // huge pages were asked for
 	refs  atomic.Int32
-	lost  atomic.Bool // a device may still reach it: it is never unmapped
-	mem   memory      // changes only in Share and Renew
+	mem   memory // changes only in Share and Renew
 
 	exposed atomic.Bool // somebody who is not trusted was given the file
 }
@@ -120,28 +118,9 @@ func (b *Block) unref() error {
 	if b.refs.Add(-1) > 0 {
 		return nil
 	}
-	if b.lost.Load() {
-		kept.add(b)
-		return nil
-	}
 	mem := b.mem
 	b.mem = memory{size: mem.size, noFile: errors.New("the memory was released")}
 	return mem.release()
-}
-
-// kept is blocks that nobody has and a device may reach: the garbage collector
-// must not have their memory either.
-var kept keeper
-
-type keeper struct {
-	mu     sync.Mutex
-	blocks []*Block
-}
-
-func (k *keeper) add(b *Block) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.blocks = append(k.blocks, b)
 }
 
 // bytes is what the elements take.

@@ -16,6 +16,8 @@ var (
 	ErrNoMemory = errors.New("no memory")
 	ErrShared   = errors.New("it has siblings")
 	ErrClosed   = errors.New("the window is closed")
+
+	ErrRegistered = errors.New("its registration has not ended")
 )
 
 // Error says why something could not be done with a region.
@@ -27,6 +29,7 @@ type Error struct {
 	At     string // where what is in the way happened; empty where there is no such place
 	Detail string // numbers, or what the system said; may be empty
 	Err    error  // the reason, for errors.Is
+	Cause  error  // what the device said, where it is why; for errors.Is, too
 }
 
 // words are what goes before the place of what is in the way, and what to do, by reason.
@@ -37,6 +40,8 @@ var words = map[error]struct{ at, do string }{
 	ErrInFlight: {", posted at ", "wait for them first"},
 	ErrShared:   {"", "close them first"},
 	ErrClosed:   {", closed at ", "open another"},
+
+	ErrRegistered: {" by its close at ", "it is as it was: close it again"},
 }
 
 // Error is the message: what was asked, the region, the reason and its place, what to do.
@@ -60,11 +65,14 @@ func (e *Error) Error() string {
 	if do := words[e.Err].do; do != "" {
 		s.WriteString("; " + do)
 	}
+	if e.Cause != nil {
+		s.WriteString(": " + e.Cause.Error())
+	}
 	return s.String()
 }
 
-// Unwrap gives errors.Is the reason.
-func (e *Error) Unwrap() error { return e.Err }
+// Unwrap gives errors.Is the reason, and its cause.
+func (e *Error) Unwrap() []error { return []error{e.Err, e.Cause} }
 
 // Doing puts into an error of this package what was asked. Others it leaves alone.
 func Doing(op string, err error) error {

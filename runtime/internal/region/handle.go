@@ -29,6 +29,7 @@ type Handle struct {
 	// these methods, which are used here:
 	//
 	//	Deregister(context.Context) error  // called when the region is closed
+	//	Unclosed(at where.Mark)            // called after it, if it failed: the handle stays, and is to go
 	//	InFlight(*Handle) string           // where an operation in flight was posted
 	Reg any
 }
@@ -111,7 +112,12 @@ func (h *Handle) Check(gen uint32) error {
 // nothing, while windows are open or operations in flight, and if gen is not the
 // current generation.
 func (h *Handle) Advance(gen uint32, how End) (next uint32, err error) {
-	next, busy, reg := h.advance(gen, end{gen, how, where.Here()})
+	return h.end(gen, end{gen, how, where.Here()})
+}
+
+// end does what Advance does.
+func (h *Handle) end(gen uint32, e end) (next uint32, err error) {
+	next, busy, reg := h.advance(gen, e)
 	switch {
 	case busy != 0:
 		return 0, h.busy(busy, reg)
@@ -160,31 +166,45 @@ func (h *Handle) Undo(gen, next uint32) {
 const closeTimeout = 10 * time.Second
 
 // Close ends the generation for good: the registration ends, and with the last
-// handle the memory goes. If the device cannot say that it is done with the
-// memory, that stays mapped until the process ends, and the error says so.
+// handle the memory goes. If the device cannot say in 10 seconds that it is done with the
+// memory, the generation is good still, and Close may be called again: [ErrRegistered].
 func (h *Handle) Close(gen uint32) error {
-	if _, err := h.Advance(gen, Released); err != nil {
-		return err
-	}
-	var failed error
-	if d, ok := h.Reg.(interface{ Deregister(context.Context) error }); ok {
-		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-		defer cancel()
-		if err := d.Deregister(ctx); err != nil {
-			h.block.lost.Store(true)
-			failed = fmt.Errorf("barewire: close: %s: it is released, but its device did not end the registration, so its memory stays mapped: %w", h.Name(), err)
-		}
-	}
-	h.Reg = nil
-	if err := h.block.unref(); err != nil && failed == nil {
-		failed = fmt.Errorf("barewire: close: %s: the system did not take its memory back: %w", h.Name(), err)
-	}
-	return failed
+	return h.CloseWithin(context.Background(), gen, where.Here())
 }
 
-// Keep says that a device may still reach the memory although its registration
-// was to end: it is never unmapped.
-func (h *Handle) Keep() { h.block.lost.Store(true) }
+// CloseWithin is Close within a context, on behalf of who asked for it at a place.
+func (h *Handle) CloseWithin(ctx context.Context, gen uint32, at where.Mark) error {
+	next, err := h.end(gen, end{gen, Released, at})
+	if err != nil {
+		return err
+	}
+	if err := h.deregister(ctx, at); err != nil {
+		h.Undo(gen, next)
+		e := h.errorOf(ErrRegistered, at.String(), "")
+		e.Cause = err
+		return e
+	}
+	h.Reg = nil
+	if err := h.block.unref(); err != nil {
+		return fmt.Errorf("barewire: close: %s: the system did not take its memory back: %w", h.Name(), err)
+	}
+	return nil
+}
+
+// deregister ends the registration of a handle that is being closed, if it has one.
+func (h *Handle) deregister(ctx context.Context, at where.Mark) error {
+	d, ok := h.Reg.(interface{ Deregister(context.Context) error })
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	err := d.Deregister(ctx)
+	if u, ok := h.Reg.(interface{ Unclosed(at where.Mark) }); ok && err != nil {
+		u.Unclosed(at)
+	}
+	return err
+}
 
 // Sibling is another handle of the same memory, in its first generation. The
 // memory must be there, as it is while who calls this holds h.

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
 )
 
 var ticks = &Type{Name: "test.Tick", Size: 64, Align: 64}
@@ -161,7 +163,12 @@ func TestLimits(t *testing.T) {
 	mustClose(t, h)
 }
 
-type device struct{ err error }
+type device struct {
+	err      error
+	unclosed int
+}
+
+func (d *device) Unclosed(where.Mark) { d.unclosed++ }
 
 func (d *device) Deregister(ctx context.Context) error {
 	if t, ok := ctx.Deadline(); !ok || time.Until(t) > closeTimeout {
@@ -170,29 +177,39 @@ func (d *device) Deregister(ctx context.Context) error {
 	return d.err
 }
 
-// TestDeviceFails: memory that a device may still write is never given back.
+// TestDeviceFails: memory that a device may still write is not given back before the device
+// says that it is done, and is then.
 func TestDeviceFails(t *testing.T) {
 	h := newRegion(t, Spec{Type: ticks, Count: 1})
-	h.Reg = &device{err: errors.New("cable cut")}
+	d := &device{err: errors.New("cable cut")}
+	h.Reg = d
 	b := bytesOf(h)
-	err := h.Close(h.Gen())
-	if err == nil || !strings.Contains(err.Error(), "cable cut") || !strings.Contains(err.Error(), "stays mapped") {
-		t.Errorf("close: %v", err)
+	for range 2 {
+		err := h.Close(h.Gen())
+		if !errors.Is(err, ErrRegistered) || !errors.Is(err, d.err) || errors.Is(err, ErrReleased) {
+			t.Errorf("close: %v", err)
+		}
+		for _, want := range []string{h.Name(), "by its close at region/region_test.go:", "close it again: cable cut"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q is not in: %v", want, err)
+			}
+		}
+		b[0]++ // would fault
+		if err := h.Check(FirstGen); err != nil {
+			t.Errorf("after it: %v", err)
+		}
 	}
-	b[0]++ // would fault
-	if err := h.Check(FirstGen); !errors.Is(err, ErrReleased) {
-		t.Errorf("after it: %v", err)
+	if d.unclosed != 2 {
+		t.Errorf("the device was told %d times that it stays", d.unclosed)
+	}
+	d.err = nil
+	mustClose(t, h)
+	if err := h.Close(FirstGen); !errors.Is(err, ErrReleased) {
+		t.Errorf("closed once more: %v", err)
 	}
 	h = newRegion(t, Spec{Type: ticks, Count: 1})
 	h.Reg = &device{}
 	mustClose(t, h)
-
-	// The same where it was deregistered without closing it.
-	h = newRegion(t, Spec{Type: ticks, Count: 1})
-	b = bytesOf(h)
-	h.Keep()
-	mustClose(t, h)
-	b[0]++
 }
 
 // TestRaced lets goroutines hold, borrow, move and close one handle after the

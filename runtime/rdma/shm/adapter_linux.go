@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +35,9 @@ func (provider) Open(_ context.Context, name string, cfg *rdma.Config) (rdma.Ada
 	if name != deviceName && name != "" {
 		return nil, fmt.Errorf("shm: there is no device %q, only %q", name, deviceName)
 	}
+	if cfg != nil && cfg.TLS != nil {
+		return nil, fmt.Errorf("shm: open: %w: there is no network here for Config.TLS to protect", rdma.ErrConfig)
+	}
 	return newAdapter(cfg), nil
 }
 
@@ -47,6 +52,7 @@ type adapter struct {
 	trusts    func(peer unix.Ucred) bool
 
 	mu      sync.Mutex
+	closed  bool
 	domains map[*domain]struct{}
 }
 
@@ -113,7 +119,7 @@ func (a *adapter) Limits() rdma.Limits { return a.limits }
 func (a *adapter) NewDomain() (rdma.ProtectionDomain, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.domains == nil {
+	if a.closed {
 		return nil, errClosed
 	}
 	d := newDomain(a)
@@ -121,14 +127,14 @@ func (a *adapter) NewDomain() (rdma.ProtectionDomain, error) {
 	return d, nil
 }
 
-// Close ends what is left of the domains. The error says whose memory a peer is still in.
+// Close ends what is left of the domains. The error says whose memory a peer is still in; then Close may be called again.
 func (a *adapter) Close() error {
 	a.mu.Lock()
-	domains := a.domains
-	a.domains = nil
+	a.closed = true
+	domains := slices.Collect(maps.Keys(a.domains))
 	a.mu.Unlock()
 	var errs []error
-	for d := range domains {
+	for _, d := range domains {
 		errs = append(errs, d.Close())
 	}
 	return errors.Join(errs...)

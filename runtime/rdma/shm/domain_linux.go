@@ -291,7 +291,8 @@ func (d *domain) leave(q *queue) {
 }
 
 // Close ends what is left: listeners, queues, keys. Keys can still be
-// deregistered, by those who own the memory.
+// deregistered, by those who own the memory. If a peer stays in the memory of one the
+// error says which, and Close may be called again.
 func (d *domain) Close() error {
 	d.mu.Lock()
 	d.closed = true
@@ -315,6 +316,9 @@ func (d *domain) Close() error {
 			errs = append(errs, d.retire(ctx, r))
 		}
 	}
-	d.a.forget(d)
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err == nil {
+		d.a.forget(d)
+	}
+	return err
 }

@@ -118,6 +118,9 @@ func help(role, addr string) error {
 	if role == "silent" || role == "greeter" {
 		return helpRaw(role, addr)
 	}
+	if role == "writer" {
+		return writer(addr)
+	}
 	e, err := newEnd(&rdma.Config{Mode: rdma.Adaptive})
 	if err != nil {
 		return err
