@@ -20,6 +20,16 @@ type Castable[T any] interface {
 	BareCastable() CastableOf[T]
 }
 
+// SequenceOf is what BareSequence returns, in the same way.
+type SequenceOf[T any] struct{ _ [0]*T }
+
+// Sequenced is a [Fixed] type whose first word is a sequence, by #@atomic(sequence): odd
+// while an element is written, so that whole elements can be told from parts of two.
+type Sequenced[T any] interface {
+	Fixed[T]
+	BareSequence() SequenceOf[T]
+}
+
 // TypeInfo is what the runtime knows of an element type. Generated code has one
 // for each type; it must not change.
 type TypeInfo = region.Type

@@ -69,6 +69,11 @@ type CanRemoteWrite interface {
 	RemoteWrite | RemoteReadWrite | RemoteWriteAtomic | RemoteReadWriteAtomic
 }
 
+// CanRemoteReadWrite is memory that a peer may both read and write.
+type CanRemoteReadWrite interface {
+	RemoteReadWrite | RemoteReadWriteAtomic
+}
+
 // CanRemoteAtomic is memory with words that a peer may change atomically.
 type CanRemoteAtomic interface {
 	RemoteAtomic | RemoteReadAtomic | RemoteWriteAtomic | RemoteReadWriteAtomic

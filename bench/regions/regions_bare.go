@@ -1154,6 +1154,11 @@ func (Quote) BareCastable() (c barewire.CastableOf[Quote]) {
 	return c
 }
 
+// BareSequence marks a type whose first word is a sequence. It is never called.
+func (Quote) BareSequence() (s barewire.SequenceOf[Quote]) {
+	return s
+}
+
 // infoQuote is what the runtime knows of a Quote.
 var infoQuote = barewire.TypeInfo{
 	Name:  "regions.Quote",

@@ -36,6 +36,12 @@ func TestNoAllocation(t *testing.T) {
 			return op.Wait(ctx)
 		},
 		"flush": func() error { return c.Flush(ctx) },
+		"read whole": func() error {
+			return rdma.ReadWhole(ctx, c, s.local.Span(1, 6), s.rem.Slice(3, 6))
+		},
+		"write whole": func() error {
+			return rdma.WriteWhole(ctx, c, s.rem.Slice(3, 6), s.local.Span(1, 6))
+		},
 		"atomic": func() error {
 			op, err := rdma.FetchAdd(c, f, 1)
 			if err != nil {

@@ -25,7 +25,8 @@ var lineInfo = barewire.TypeInfo{Name: "rdma.line", Size: lineSize, Align: lineS
 // sendSlots is how many messages may be on their way out; the mask of free ones is a word.
 const sendSlots = 16
 
-// pool is a connection's buffers for messages: slots that receive, then slots that send.
+// pool is a connection's buffers for messages: slots that receive, then slots that send; and behind
+// them lines of words for sequences, see whole.go.
 type pool struct {
 	r     *barewire.Region[line, barewire.CPU, barewire.Local]
 	reg   *registration
@@ -34,13 +35,14 @@ type pool struct {
 	size  int           // bytes of a slot
 	used  int           // of them, that a message may take
 	empty atomic.Uint32 // send slots that are free
+	words words
 }
 
 // newPool makes the buffers of a connection and registers them.
 func newPool(dom *Domain, in, message int, peer string) (*pool, error) {
 	p := &pool{in: in, used: message, size: (message + lineSize - 1) / lineSize * lineSize}
 	place := barewire.MintPlace[line, barewire.CPU](&lineInfo, barewire.InCPU, -1, false)
-	r, err := barewire.New(place, (in+sendSlots)*p.size/lineSize, barewire.Named("buffers of the connection with "+peer))
+	r, err := barewire.New(place, (in+sendSlots)*p.size/lineSize+wordLines, barewire.Named("buffers of the connection with "+peer))
 	if err != nil {
 		return nil, err
 	}
@@ -61,6 +63,7 @@ func newPool(dom *Domain, in, message int, peer string) (*pool, error) {
 	}
 	p.base = h.Base()
 	p.empty.Store(1<<sendSlots - 1)
+	p.words.free = 1<<wordLines - 1
 	return p, nil
 }
 

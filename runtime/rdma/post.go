@@ -36,7 +36,7 @@ type request struct {
 	first   int            // of them, in h: the rest is in pieces
 	h       *region.Handle // nil where no local memory takes part
 	off     int            // into it, in bytes
-	ptr     unsafe.Pointer // of a slot
+	ptr     unsafe.Pointer // into the connection's pool: a slot, or a line of words
 	addr    uint64
 	compare uint64
 	operand uint64
@@ -230,7 +230,7 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 		}
 		wr.Segs += uint8(len(more))
 		rec.extra = uint8(len(more))
-	case r.slot > 0:
+	case r.ptr != nil:
 		wr.Segs = 1
 		wr.Local[0] = Segment{Ptr: r.ptr, Len: r.bytes, Key: c.pool.lkey()}
 	case r.verb.isAtomic():

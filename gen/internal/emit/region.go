@@ -53,6 +53,10 @@ func layoutOf(g *gocode.Code, t *plan.Type) {
 		g.Func("BareCastable marks a type whose memory is its message. It is never called.",
 			fmt.Sprintf("(%s) BareCastable() (c barewire.CastableOf[%s])", t.Go, t.Go), func(b *gocode.Body) { b.P("return c") })
 	}
+	if t.Region.Sequence != nil {
+		g.Func("BareSequence marks a type whose first word is a sequence. It is never called.",
+			fmt.Sprintf("(%s) BareSequence() (s barewire.SequenceOf[%s])", t.Go, t.Go), func(b *gocode.Body) { b.P("return s") })
+	}
 }
 
 // castable reports whether there are casts for the type.

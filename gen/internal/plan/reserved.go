@@ -7,7 +7,7 @@ var valueMethods = namesOf(
 )
 
 // regionMethods are those of types that regions are made of.
-var regionMethods = namesOf("BareLayout", "BareCastable")
+var regionMethods = namesOf("BareLayout", "BareCastable", "BareSequence")
 
 // goBareMethods come with --gobare.
 var goBareMethods = namesOf("Encode", "Decode", "Marshal", "Unmarshal")

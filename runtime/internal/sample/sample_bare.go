@@ -514,6 +514,11 @@ func (Tick) BareCastable() (c barewire.CastableOf[Tick]) {
 	return c
 }
 
+// BareSequence marks a type whose first word is a sequence. It is never called.
+func (Tick) BareSequence() (s barewire.SequenceOf[Tick]) {
+	return s
+}
+
 // infoTick is what the runtime knows of a Tick.
 var infoTick = barewire.TypeInfo{
 	Name:  "sample.Tick",
