@@ -95,12 +95,13 @@ func FrameSize(n int) int { return LengthSize + n + Pad(n) + CRCSize }
 // Append appends the beginning of a frame: the length field and the header of a segment with that many bytes
 // of payload.
 func (h *Header) Append(b []byte, payload int) []byte {
+	return h.appendSegment(binary.BigEndian.AppendUint16(b, uint16(h.Size()+payload)))
+}
+
+// appendSegment appends the header alone.
+func (h *Header) appendSegment(b []byte) []byte {
 	be := binary.BigEndian
-	b = be.AppendUint16(b, uint16(h.Size()+payload))
-	first := byte(ddpV1)
-	if h.Last {
-		first |= bitLast
-	}
+	first := flag[byte](h.Last, bitLast) | ddpV1
 	second := rdmapV1 | byte(h.Op)&opMask
 	if h.Tagged {
 		b = append(b, first|bitTagged, second)
@@ -132,35 +133,45 @@ func AppendTail(b []byte, n int, sum uint32, crc bool) []byte {
 	return binary.LittleEndian.AppendUint32(b, CRC(sum, pad))
 }
 
-// Parse reads the header of a segment from the front of a ULPDU. A ULPDU that is too short for its own header, or of
-// another version, is a fault.
+// Parse reads the header of a segment from the front of a ULPDU. A ULPDU that is too short for its own header, of
+// another version, or with an opcode that does not go with its segment, is a fault. Where it is long enough, the
+// fields are there after a fault, too, for the Terminate that tells of it. Reserved bits are not looked at.
 func (h *Header) Parse(ulpdu []byte) *Fault {
-	if len(ulpdu) < 2 {
+	if !h.parseSegment(ulpdu) {
 		return &Fault{Cause: DDPCatastrophic, Detail: "a segment that is shorter than its header"}
 	}
-	tagged := ulpdu[0]&bitTagged != 0
 	if ulpdu[0]&ddpMask != ddpV1 {
-		if tagged {
-			return &Fault{Cause: TaggedVersion, Detail: "another version of DDP"}
+		cause := UntaggedVersion
+		if h.Tagged {
+			cause = TaggedVersion
 		}
-		return &Fault{Cause: UntaggedVersion, Detail: "another version of DDP"}
-	}
-	*h = Header{Tagged: tagged, Last: ulpdu[0]&bitLast != 0, Op: Opcode(ulpdu[1] & opMask)}
-	if len(ulpdu) < h.Size() {
-		return &Fault{Cause: DDPCatastrophic, Detail: "a segment that is shorter than its header"}
+		return &Fault{Cause: cause, Detail: "another version of DDP"}
 	}
 	if ulpdu[1]&rdmapMask != rdmapV1 {
 		return &Fault{Cause: RDMAPVersion, Detail: "another version of RDMAP"}
 	}
-	be := binary.BigEndian
-	if tagged {
-		h.STag, h.TO = be.Uint32(ulpdu[2:]), be.Uint64(ulpdu[6:])
-	} else {
-		h.Invalidate, h.Queue = be.Uint32(ulpdu[2:]), be.Uint32(ulpdu[6:])
-		h.MSN, h.MO = be.Uint32(ulpdu[10:]), be.Uint32(ulpdu[14:])
-	}
-	if h.Op > AtomicResponse || tagged != h.Op.Tagged() {
+	if h.Op > AtomicResponse || h.Tagged != h.Op.Tagged() {
 		return &Fault{Cause: UnexpectedOpcode, Detail: "an opcode that does not go with its segment"}
 	}
 	return nil
+}
+
+// parseSegment reads the header without looking at what it says. It reports whether the bytes are enough.
+func (h *Header) parseSegment(b []byte) bool {
+	*h = Header{}
+	if len(b) < 2 {
+		return false
+	}
+	h.Tagged, h.Last, h.Op = b[0]&bitTagged != 0, b[0]&bitLast != 0, Opcode(b[1]&opMask)
+	if len(b) < h.Size() {
+		return false
+	}
+	be := binary.BigEndian
+	if h.Tagged {
+		h.STag, h.TO = be.Uint32(b[2:]), be.Uint64(b[6:])
+		return true
+	}
+	h.Invalidate, h.Queue = be.Uint32(b[2:]), be.Uint32(b[6:])
+	h.MSN, h.MO = be.Uint32(b[10:]), be.Uint32(b[14:])
+	return true
 }
