@@ -42,12 +42,32 @@ type Config struct {
 	MaxConns         int           // listeners refuse peers while their domain has so many; 0: 1024
 	MaxOffers        int           // offers and unanswered imports of a connection; 0: 1024
 
+	// Plain is for peers that are other programs, as rping is: connections say nothing of barewire's
+	// when they are made, and send nothing of their own. There are no names (Offer and Import), no credits,
+	// and nobody is told what is revoked; see [AddressOf] and [Foreign]. Without it a peer that says nothing of ours is
+	// answered likewise: [Conn.Plain] tells.
+	Plain bool
+
+	// TLS is a [*crypto/tls.Config]; nil: none. All connections of the device then are under TLS, and a peer without is
+	// refused; both ends are programs with this package. To listen takes Certificates, and
+	// ClientAuth with ClientCAs where peers have to show theirs too (RequireAndVerifyClientCert; [Request.TLS] has
+	// them then). To dial takes RootCAs, and Certificates where the peer asks for them; ServerName is
+	// the host of the address if it is empty. It must not be changed any more. Devices that have no network, which
+	// soft's and shm's are, refuse it with [ErrConfig].
+	TLS TLSConfig
+
 	// Authorize decides on each request of a peer before any key leaves: once
 	// when it connects, and for each import. Nil allows all. What
 	// it does not decide within HandshakeTimeout is refused. It is called from several goroutines.
 	Authorize func(Request) error
 	Logger    *slog.Logger // for violations and failed connections; nil: slog.Default()
 	Observer  func(Event)  // sees what happens, see [Event]; it must not block, nor use the connection
+}
+
+// TLSConfig is [*crypto/tls.Config], and nothing else is. It is said by one of its methods, because
+// naming the type links package crypto/tls, about 1 MB, into programs that never leave their host.
+type TLSConfig interface {
+	SetSessionTicketKeys(keys [][32]byte)
 }
 
 // Request is what a peer asks for.
@@ -102,6 +122,12 @@ const (
 func (c Config) resolve() (Config, error) {
 	if isNilPointer(c.Transport) || isNilPointer(c.Provider) {
 		return c, fmt.Errorf("%w: its Transport or Provider is a nil pointer; leave it out for any", ErrConfig)
+	}
+	if isNilPointer(c.TLS) { // it would look like none, and somebody meant one
+		return c, fmt.Errorf("%w: its TLS is a nil *tls.Config; leave it out for none", ErrConfig)
+	}
+	if c.TLS != nil && c.Plain {
+		return c, fmt.Errorf("%w: TLS is between programs with this package, and Plain is for others; leave one of them out", ErrConfig)
 	}
 	if c.Transport != nil {
 		if err := c.Transport.settle(&c); err != nil {

@@ -41,6 +41,8 @@ type Limits struct {
 	AtomicGlobal bool // atomics of peers and of this processor on one word are atomic together
 	ConnGrants   bool // keys can be scoped to one connection
 	FileMemory   bool // registering needs memory that has a file (Memory.File)
+	Solicited    bool // sends can ask for the receiver's event (WorkRequest.Solicited)
+	Invalidate   bool // sends can end a key at the peer (WorkRequest.Invalidate), and those of a peer are obeyed
 }
 
 // ProtectionDomain is memory and queues that may be used together. Its methods
@@ -52,7 +54,8 @@ type ProtectionDomain interface {
 	Register(m Memory, rights barewire.Rights, conn Queue) (Keys, error)
 	// Deregister makes keys invalid. When it returns nil no access of a peer is
 	// in progress, and none comes; after an error the memory must not be freed. Keys
-	// of a domain that was closed can be deregistered still.
+	// of a domain that was closed can be deregistered still, and so must those be whose remote
+	// half a peer has ended (WorkRequest.Invalidate).
 	Deregister(ctx context.Context, k Keys) error
 	// Listen accepts queues at an address in the provider's form.
 	Listen(ctx context.Context, addr string) (Acceptor, error)
@@ -177,17 +180,27 @@ const MaxSegments = 4
 // notification, and its key is not looked at. Atomics are of an aligned word of eight
 // bytes, little-endian as everything in a region, and use no segments.
 type WorkRequest struct {
-	ID      uint64 // comes back in the completion
-	Verb    Verb
-	Fence   bool  // wait for earlier reads and atomics of this queue
-	Segs    uint8 // of Local in use
-	Epoch   uint32
-	Key     RKey
-	Addr    uint64               // in the space of Key
-	Local   [MaxSegments]Segment // from (Write, Send) or to (Read)
-	Imm     uint32               // WriteNotify: for the peer's notification; Send: for its receive
-	Compare uint64               // CompareSwap
-	Operand uint64               // CompareSwap: the new value; FetchAdd: what to add
+	ID    uint64 // comes back in the completion
+	Verb  Verb
+	Fence bool  // wait for earlier reads and atomics of this queue
+	Segs  uint8 // of Local in use
+	// Solicited, of a Send, asks for the event of a receiver that waits for such sends only, as
+	// ibv_req_notify_cq(3) lets it. Providers here wake whoever waits for each completion.
+	Solicited bool
+	Epoch     uint32
+	Key       RKey
+	// Invalidate, of a Send, ends this key at the peer, 0: none; Epoch is its epoch. The peer obeys if the key is
+	// for this queue only (ProtectionDomain.Register with it) and is good: otherwise others would lose what
+	// they were granted, and the queue fails, with StatusRemoteRight for a key of the whole domain and
+	// with StatusRemoteKey for one that is unknown, ended or for another queue. When the
+	// receive completes, nothing of the peer's is in progress with the key, and nothing comes.
+	// Source: RFC 5040, section 5.3 (Send with Invalidate); RFC 5042 on keys that several streams share.
+	Invalidate RKey
+	Addr       uint64               // in the space of Key
+	Local      [MaxSegments]Segment // from (Write, Send) or to (Read)
+	Imm        uint32               // WriteNotify: for the peer's notification; Send without Invalidate: for its receive
+	Compare    uint64               // CompareSwap
+	Operand    uint64               // CompareSwap: the new value; FetchAdd: what to add
 }
 
 // Segment is a piece of registered local memory.
@@ -205,12 +218,14 @@ type ReceiveRequest struct {
 
 // Completion is the end of a work request or of a receive.
 type Completion struct {
-	ID     uint64
-	Verb   Verb
-	Err    error  // nil: done; a *StatusError, else a reason of the provider's
-	Bytes  int    // of a receive or a notification
-	Imm    uint32 // of a receive or a notification
-	Result uint64 // of an atomic: the word before
+	ID          uint64
+	Verb        Verb
+	Solicited   bool   // of a receive: the peer asked for the event
+	Err         error  // nil: done; a *StatusError, else a reason of the provider's
+	Bytes       int    // of a receive or a notification
+	Imm         uint32 // of a receive or a notification
+	Invalidated RKey   // of a receive: the key of ours that the peer ended by it, 0: none
+	Result      uint64 // of an atomic: the word before
 }
 
 // Status is the kind of failure of a completion, alike for all providers as far as

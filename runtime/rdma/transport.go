@@ -11,7 +11,8 @@ import (
 type Transport interface {
 	// String is the name as in [DeviceInfo].
 	String() string
-	// settle puts the settings and the transport's defaults into a configuration.
+	// settle puts the settings and the transport's defaults into a configuration, and
+	// itself as a value, which is what providers look for.
 	settle(*Config) error
 }
 
@@ -46,6 +47,11 @@ type IWARP struct {
 	Depth      int  // default 128
 	MaxMessage int  // default 4096
 	DSCP       DSCP // default 0
+
+	// NoCRC leaves the checksums of RFC 5044 out where the peer wants that too, and the
+	// connection stays on one host or is under Config.TLS, which has its own. Anywhere else, and with a
+	// peer that does not ask for it, there are checksums: TCP's own let some errors through.
+	NoCRC bool
 }
 
 // SoftRDMA is memory of this machine, or software that speaks to others.
@@ -66,6 +72,7 @@ func (SoftRDMA) String() string   { return "SoftRDMA" }
 var ibMTUs = []int{256, 512, 1024, 2048, 4096}
 
 func (t InfiniBand) settle(c *Config) error {
+	c.Transport = t
 	if t.ServiceLevel > 15 {
 		return fmt.Errorf("%w: InfiniBand.ServiceLevel is %d, want 0 to 15", ErrConfig, t.ServiceLevel)
 	}
@@ -73,6 +80,7 @@ func (t InfiniBand) settle(c *Config) error {
 }
 
 func (t RoCEv1) settle(c *Config) error {
+	c.Transport = t
 	if t.Priority > 7 {
 		return fmt.Errorf("%w: RoCEv1.Priority is %d, want 0 to 7", ErrConfig, t.Priority)
 	}
@@ -80,14 +88,17 @@ func (t RoCEv1) settle(c *Config) error {
 }
 
 func (t RoCEv2) settle(c *Config) error {
+	c.Transport = t
 	return settle(c, t.String(), t.MTU, t.Depth, t.MaxMessage, t.DSCP, 1024, 26)
 }
 
 func (t IWARP) settle(c *Config) error {
+	c.Transport = t
 	return settle(c, t.String(), t.MTU, t.Depth, t.MaxMessage, t.DSCP, 1500, BestEffort)
 }
 
 func (t SoftRDMA) settle(c *Config) error {
+	c.Transport = t
 	return settle(c, t.String(), t.MTU, t.Depth, t.MaxMessage, 0, 4096, BestEffort)
 }
 

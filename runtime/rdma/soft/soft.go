@@ -117,6 +117,9 @@ func (f *Fabric) Open(ctx context.Context, name string, cfg *rdma.Config) (rdma.
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("soft: open: %w", err)
 	}
+	if cfg != nil && cfg.TLS != nil {
+		return nil, fmt.Errorf("soft: open: %w: there is no network here for Config.TLS to protect", rdma.ErrConfig)
+	}
 	a := &adapter{fabric: f, depth: defaultDepth, message: defaultMessage}
 	if cfg != nil {
 		if cfg.Depth > 0 {
