@@ -11,10 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"time"
+
+	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
 )
 
 func main() {
@@ -76,7 +77,7 @@ func run(o options) error {
 		fmt.Fprintf(os.Stderr, "pass %d of %d, %s\n", pass+1, o.passes, time.Since(start).Round(time.Second))
 	}
 	report(os.Stdout, res, fmt.Sprintf("%s, %s/%s, %s, %d CPUs%s; %d passes of %s a row, medians of CPU time",
-		cpuModel(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), load(), o.passes, o.time))
+		figures.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), figures.Load(), o.passes, o.time))
 	return nil
 }
 
@@ -106,24 +107,4 @@ func (o options) pass() (string, error) {
 		}
 	}
 	return string(out), nil
-}
-
-// cpuModel says what machine this is, where the system tells.
-func cpuModel() string {
-	b, err := os.ReadFile("/proc/cpuinfo")
-	if err == nil {
-		if m := regexp.MustCompile(`(?m)^model name\s*:\s*(.*)$`).FindSubmatch(b); m != nil {
-			return string(m[1])
-		}
-	}
-	return "unknown CPU"
-}
-
-// load says how busy the machine is, where the system tells.
-func load() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return ""
-	}
-	return ", load " + strings.Fields(string(b))[0]
 }

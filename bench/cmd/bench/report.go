@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
 	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
 )
 
@@ -66,7 +67,7 @@ func (r results) cell(shape, op string) cell {
 			continue
 		}
 		if s := r[x.Shape+"/"+x.Op+"/"+x.Name]; s != nil && len(s.cpu) > 0 {
-			c = append(c, entry{x, median(s.cpu), slices.Min(s.cpu), median(s.bytes), median(s.allocs)})
+			c = append(c, entry{x, figures.Median(s.cpu), slices.Min(s.cpu), figures.Median(s.bytes), figures.Median(s.allocs)})
 		}
 	}
 	slices.SortStableFunc(c, func(a, b entry) int {
@@ -109,17 +110,6 @@ func ratio(a, b *entry) float64 {
 	return a.cpu / b.cpu
 }
 
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	v = slices.Sorted(slices.Values(v))
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
-}
-
 // report prints all.
 func report(w io.Writer, r results, how string) {
 	fmt.Fprintf(w, "%s\n", how)
@@ -143,7 +133,7 @@ func (c cell) print(w io.Writer, shape, op string) {
 		if x := ratio(e, mine); !math.IsNaN(x) {
 			times = fmt.Sprintf("%.2f", x)
 		}
-		line := fmt.Sprintf("  %-24s %-8s %11s %11s %8s %9.0f %7.0f  %s", e.Name, e.Class, number(e.cpu), number(e.best), times, e.bytes, e.allocs, e.Note)
+		line := fmt.Sprintf("  %-24s %-8s %11s %11s %8s %9.0f %7.0f  %s", e.Name, e.Class, figures.Number(e.cpu), figures.Number(e.best), times, e.bytes, e.allocs, e.Note)
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 	var parts []string
@@ -158,18 +148,4 @@ func (c cell) print(w io.Writer, shape, op string) {
 	if len(parts) > 0 {
 		fmt.Fprintf(w, "  ours: %s\n", strings.Join(parts, ", "))
 	}
-}
-
-func number(x float64) string {
-	switch {
-	case x < 10:
-		return fmt.Sprintf("%.2f", x)
-	case x < 100:
-		return fmt.Sprintf("%.1f", x)
-	}
-	s := fmt.Sprintf("%.0f", x)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fidelityframework/barewire-gen/bench/internal/cputime"
+	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
 	"github.com/fidelityframework/barewire-gen/bench/internal/verbs"
 )
 
@@ -56,7 +57,7 @@ func (r *result) measure(l *verbs.Loop, d time.Duration) error {
 	}
 	runtime.ReadMemStats(&after)
 	r.allocs = float64(after.Mallocs-before.Mallocs) / float64(n*len(windows))
-	r.passes = append(r.passes, median(windows))
+	r.passes = append(r.passes, figures.Median(windows))
 	return nil
 }
 
@@ -80,17 +81,6 @@ func calibrate(l *verbs.Loop, d time.Duration) (n int, err error) {
 		}
 	}
 	return n, nil
-}
-
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	v = slices.Sorted(slices.Values(v))
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
 }
 
 // best is the figure that a tenth of the passes are below: what the machine does when

@@ -3,12 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
 	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
 	"github.com/fidelityframework/barewire-gen/bench/internal/verbs"
 )
@@ -19,7 +18,7 @@ const equal = 1.15
 // report prints the tables and the wanted proportions.
 func report(w io.Writer, all []*result, o options) {
 	fmt.Fprintf(w, "%s, %s/%s, %s, %d CPUs%s; %d passes of %s a row, medians of windows, the tenth percentile of passes\n",
-		cpuModel(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), load(), o.passes, o.time)
+		figures.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), figures.Load(), o.passes, o.time)
 	for _, t := range verbs.Tables {
 		var list []*result
 		for _, r := range all {
@@ -59,7 +58,7 @@ func table(w io.Writer, title string, list []*result) {
 		if mine != nil {
 			times = fmt.Sprintf("%.2f", r.best()/mine.best())
 		}
-		line := fmt.Sprintf("  %-30s %-8s %11s %11s %8s %7.2f  %s", r.Name, r.Class, number(r.best()), number(median(r.passes)), times, r.allocs, r.Note)
+		line := fmt.Sprintf("  %-30s %-8s %11s %11s %8s %7.2f  %s", r.Name, r.Class, figures.Number(r.best()), figures.Number(figures.Median(r.passes)), times, r.allocs, r.Note)
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
@@ -111,38 +110,4 @@ func fastest(all []*result, table string, names []string) *result {
 		}
 	}
 	return best
-}
-
-func number(x float64) string {
-	switch {
-	case x < 10:
-		return fmt.Sprintf("%.2f", x)
-	case x < 100:
-		return fmt.Sprintf("%.1f", x)
-	}
-	s := fmt.Sprintf("%.0f", x)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// cpuModel says what machine this is, where the system tells.
-func cpuModel() string {
-	b, err := os.ReadFile("/proc/cpuinfo")
-	if err == nil {
-		if m := regexp.MustCompile(`(?m)^model name\s*:\s*(.*)$`).FindSubmatch(b); m != nil {
-			return string(m[1])
-		}
-	}
-	return "unknown CPU"
-}
-
-// load says how busy the machine is, where the system tells.
-func load() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return ""
-	}
-	return ", load " + strings.Fields(string(b))[0]
 }
