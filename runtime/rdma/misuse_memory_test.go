@@ -277,3 +277,18 @@ func registerTwice(w *world) error {
 	ok(w, mr.Close())
 	return err
 }
+
+// neverWhole reads an element whose writer ended in the midst of it.
+func neverWhole(w *world) error {
+	s := w.stage(rdma.Config{})
+	one := ticks(w, s.b.dom, 1, sample.TickLocal())
+	ok(w, barewire.With(one, func(v sample.TickWindow[barewire.Local]) error {
+		sample.TickAt(v, 0).SetSeq(1)
+		return nil
+	}))
+	ok(w, must(rdma.WriteField(s.b.conn, sample.TickSeqOf(s.rem, 3), sample.TickSeqIn(one.Span(0, 1), 0)))(w).Wait(s.ctx))
+	ok(w, s.b.conn.Flush(s.ctx))
+	ctx, cancel := context.WithTimeout(s.ctx, 20*time.Millisecond)
+	defer cancel()
+	return rdma.ReadWhole(ctx, s.b.conn, s.local.Span(0, stageLen), s.rem)
+}

@@ -1,6 +1,8 @@
 package rdma_test
 
 import (
+	"context"
+
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
@@ -29,7 +31,7 @@ type misuse struct {
 // made is in each text about a region.
 const made = "region of sample.Tick made at rdma/"
 
-// catalogue is fifty mistakes from issue trackers of programs and libraries that use RDMA,
+// catalogue is mistakes from issue trackers of programs and libraries that use RDMA,
 // docs/misuse.md for people.
 var catalogue = []misuse{
 	{n: 1, mistake: "memory is posted that is not registered, or a range beyond it", ends: []string{atCompile, atRun},
@@ -166,4 +168,7 @@ var catalogue = []misuse{
 	{n: 50, mistake: "the same memory is registered once for each thread", ends: []string{atRun},
 		how:    "Register moves the region, so a second time is an error. A registration is for all goroutines; Also makes another on purpose.",
 		commit: registerTwice, is: []error{barewire.ErrMoved}, says: []string{made, "register", "it was moved at rdma/misuse_"}},
+	{n: 51, mistake: "an element is read or written as a whole while the other side changes it, and has parts of two versions", ends: []string{atCompile, atRun, byVet},
+		how:    "ReadWhole and WriteWhole go by the sequence of the type, and want one; an element that is never whole is an error. Read and Write look at no sequence.",
+		commit: neverWhole, is: []error{barewire.ErrUnstable, context.DeadlineExceeded}, says: []string{made, `element 3 of "ticks"`, "posted at rdma/misuse_", "its sequence was 1 at last"}},
 }

@@ -89,3 +89,15 @@ func polling(
 	_, _ = barewire.Slice(written)        // 44: want "CanExclusive"
 	_ = sample.TickHitsAtomic(counted, 0) // 44: want "CanLocalAtomic"
 }
+
+func wholes(
+	c ctx, conn *rdma.Conn,
+	local *sample.TickCPU[barewire.Local],
+	writable sample.TickRemote[barewire.RemoteWrite],
+	word *sample.WordCPU[barewire.Local],
+	words sample.WordRemote[barewire.RemoteReadWrite],
+) {
+	_ = rdma.ReadWhole(c, conn, word.Span(0, 1), words)      // 51: want "Sequenced"
+	_ = rdma.WriteWhole(c, conn, words, word.Span(0, 1))     // 51: want "Sequenced"
+	_ = rdma.WriteWhole(c, conn, writable, local.Span(0, 1)) // 51: want "CanRemoteReadWrite"
+}
