@@ -20,6 +20,10 @@
 // @, and an empty address makes one, any process may that shares the network namespace, of whatever user:
 // rdma.Config.Authorize sees "process 7 of user 1000 at …" as the peer, and decides.
 //
+// Where a process has no room for the descriptor of a key (RLIMIT_NOFILE), it or the owner, that import
+// fails and says so, and the connection goes on. An operation on a key that was not imported before fails then,
+// and with it the connection, as with any operation that fails.
+//
 // The socket also carries the doorbell for a side that sleeps, and its end is
 // how the death of a peer is noticed.
 //

@@ -34,25 +34,32 @@ type grant struct {
 // give answers a peer that asks for a key's memory.
 func (q *queue) give(m message) error {
 	r := q.dom.at(m.key)
-	deny := func(format string, args ...any) error {
+	deny := func(status rdma.Status, format string, args ...any) error {
 		text := fmt.Appendf(nil, format, args...)
-		return q.sock.send(message{kind: kindDeny, id: m.id, status: rdma.StatusRemoteKey, body: text}, -1, q.dom.a.handshake)
+		return q.sock.send(message{kind: kindDeny, id: m.id, status: status, body: text}, -1, q.dom.a.handshake)
 	}
 	switch {
 	case r == nil || r.rkey != m.key || r.rkey == 0:
-		return deny("there is no key %#x", m.key)
+		return deny(rdma.StatusRemoteKey, "there is no key %#x", m.key)
 	case r.epoch != m.epoch:
-		return deny("key %#x belongs to a registration that has ended", m.key)
+		return deny(rdma.StatusRemoteKey, "key %#x belongs to a registration that has ended", m.key)
 	case r.scope != nil && r.scope != q:
-		return deny("key %#x is for another connection", m.key)
+		return deny(rdma.StatusRemoteKey, "key %#x is for another connection", m.key)
 	}
 	g, fd, err := q.grant(r)
+	if why, ok := lacksRoom(err); ok {
+		return deny(rdma.StatusProvider, "the process that has the memory of key %#x %s", m.key, why)
+	}
 	if err != nil {
-		return deny("%v", err)
+		return deny(rdma.StatusRemoteKey, "%v", err)
 	}
 	defer unix.Close(fd)
-	return q.sock.send(message{kind: kindGrant, id: m.id, slot: g.slot, nonce: g.nonce, rights: uint16(r.rights),
+	err = q.sock.send(message{kind: kindGrant, id: m.id, slot: g.slot, nonce: g.nonce, rights: uint16(r.rights),
 		addr: r.addr, length: uint64(r.length), offset: r.offset}, fd, q.dom.a.handshake)
+	if why, ok := lacksRoom(err); ok {
+		return deny(rdma.StatusProvider, "the process that has the memory of key %#x %s", m.key, why)
+	}
+	return err
 }
 
 // unknownUser is how all users look that have no number here: user_namespaces(7).

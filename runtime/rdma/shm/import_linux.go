@@ -113,7 +113,8 @@ func (q *queue) Prepare(ctx context.Context, key rdma.RKey, epoch uint32) error 
 	}
 }
 
-// answered takes the peer's answer to a question. fd is -1 for a refusal, else it is closed here.
+// answered takes the peer's answer to a question. fd is -1 for a refusal, and for a grant whose
+// descriptor this process had no room for; else it is closed here.
 func (q *queue) answered(m message, fd int) error {
 	if fd >= 0 {
 		defer unix.Close(fd)
@@ -132,6 +133,8 @@ func (q *queue) answered(m message, fd int) error {
 	var bad *rdma.StatusError
 	if m.kind == kindDeny {
 		bad = failure(clampStatus(m.status), "%s", said(m.body))
+	} else if fd < 0 {
+		bad = failure(rdma.StatusProvider, "this process has as many files open as it may (RLIMIT_NOFILE), and the memory of key %#x needs one more for a moment", a.key)
 	} else if r, err := q.mapGrant(a, m, fd); err != nil {
 		bad = failure(rdma.StatusProvider, "the memory of key %#x: %v", a.key, err)
 	} else {

@@ -118,8 +118,8 @@ func help(role, addr string) error {
 	if role == "silent" || role == "greeter" {
 		return helpRaw(role, addr)
 	}
-	if role == "writer" {
-		return writer(addr)
+	if act := programs[role]; act != nil {
+		return act(addr)
 	}
 	e, err := newEnd(&rdma.Config{Mode: rdma.Adaptive})
 	if err != nil {
@@ -141,6 +141,9 @@ func help(role, addr string) error {
 	}
 	return errors.New("no such role")
 }
+
+// programs are the helpers that use package rdma.
+var programs = map[string]func(addr string) error{"writer": writer, "lacking": lacking}
 
 func ready() { fmt.Println("ready") }
 

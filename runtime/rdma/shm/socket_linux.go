@@ -119,8 +119,22 @@ func (s *socket) send(m message, fd int, timeout time.Duration) error {
 // did nothing wrong. Both sides may get to read it.
 var errNoRoom = errors.New("shm: a descriptor that was passed got lost: the process that was to get it has as many files open as it may (RLIMIT_NOFILE)")
 
+// lacksRoom reports whether a descriptor could not be made or sent because there are too many, and says whose.
+func lacksRoom(err error) (why string, ok bool) {
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		return "has as many files open as it may (RLIMIT_NOFILE)", true
+	case errors.Is(err, unix.ETOOMANYREFS): // unix(7)
+		return "has sent as many descriptors that were not received as it may have files open (RLIMIT_NOFILE)", true
+	case errors.Is(err, unix.ENFILE):
+		return "runs on a system that has as many files open as it may (file-max)", true
+	}
+	return "", false
+}
+
 // receive waits for a message. The texts in it are good until the next call. Who gets a descriptor closes it; it
-// is -1 for a message that has none. io.EOF means that the peer has ended.
+// is -1 for a message that has none. The message is there with errNoRoom, too: it came without its
+// descriptor. io.EOF means that the peer has ended.
 func (s *socket) receive() (m message, fd int, err error) {
 	if err := s.raw.Read(s.recv); err != nil {
 		return message{}, -1, err
@@ -142,7 +156,7 @@ func (s *socket) receive() (m message, fd int, err error) {
 		for _, fd := range fds {
 			unix.Close(fd)
 		}
-		return message{}, -1, err
+		return m, -1, err
 	}
 	if len(fds) == 0 {
 		return m, -1, nil

@@ -15,7 +15,7 @@ func (q *queue) watch() {
 	defer close(q.watched)
 	for {
 		m, fd, err := q.sock.receive()
-		if err == nil {
+		if err == nil || errors.Is(err, errNoRoom) && m.kind == kindGrant { // which says so to who asked
 			err = q.handle(m, fd)
 		}
 		if err == nil {
