@@ -2,7 +2,7 @@ package fpdu
 
 import "encoding/binary"
 
-// AtomicOp is what an atomic request does. Source: RFC 7306, section 5.
+// AtomicOp is what an atomic request does. Source: RFC 7306, sections 5.2.1 and 10.1.
 type AtomicOp uint8
 
 // The atomic operations.
@@ -18,7 +18,9 @@ const (
 	ImmediateSize      = 8
 )
 
-// AtomicRequestHeader is the payload of an atomic request on the 8 bytes at TO. Source: RFC 7306, section 5.
+// AtomicRequestHeader is the payload of an atomic request on the 8 bytes at TO, which must be at an address that is
+// a multiple of 8. It works on the number that the target's own order of bytes makes of them; here numbers are in
+// network order. Source: RFC 7306, sections 5.1 and 5.2.1.
 type AtomicRequestHeader struct {
 	Op   AtomicOp
 	ID   uint32 // comes back in the response
@@ -27,7 +29,7 @@ type AtomicRequestHeader struct {
 	// What is added or written in. The mask of an addition marks with ones the highest bits of fields that are added
 	// each for itself: 0 or the top bit is a plain addition of 64 bits. That of a swap marks the bits to be replaced.
 	Data, Mask uint64
-	// A swap happens where the bits under CompareMask are as those of Compare. An addition has zeros here.
+	// A swap happens if the bits under CompareMask are as those of Compare. An addition does not have them.
 	Compare, CompareMask uint64
 }
 
@@ -40,11 +42,16 @@ func (a *AtomicRequestHeader) Append(b []byte) []byte {
 	b = be.AppendUint64(b, a.TO)
 	b = be.AppendUint64(b, a.Data)
 	b = be.AppendUint64(b, a.Mask)
+	if a.Op == FetchAdd {
+		b = be.AppendUint64(b, 0)
+		return be.AppendUint64(b, ^uint64(0))
+	}
 	b = be.AppendUint64(b, a.Compare)
 	return be.AppendUint64(b, a.CompareMask)
 }
 
-// Parse reads it from a payload, which has exactly its size and one of the operations.
+// Parse reads it from a payload, which has exactly its size and one of the operations. The fields that an addition
+// does not have are not looked at.
 func (a *AtomicRequestHeader) Parse(b []byte) bool {
 	if len(b) != AtomicRequestSize {
 		return false
@@ -54,10 +61,13 @@ func (a *AtomicRequestHeader) Parse(b []byte) bool {
 		Op: AtomicOp(be.Uint32(b) & opMask), ID: be.Uint32(b[4:]), STag: be.Uint32(b[8:]), TO: be.Uint64(b[12:]),
 		Data: be.Uint64(b[20:]), Mask: be.Uint64(b[28:]), Compare: be.Uint64(b[36:]), CompareMask: be.Uint64(b[44:]),
 	}
+	if a.Op == FetchAdd {
+		a.Compare, a.CompareMask = 0, 0
+	}
 	return a.Op == FetchAdd || a.Op == CmpSwap
 }
 
-// AtomicResponseHeader is the payload of an atomic response. Source: RFC 7306, section 5.
+// AtomicResponseHeader is the payload of an atomic response. Source: RFC 7306, section 5.2.2.
 type AtomicResponseHeader struct {
 	ID  uint32 // of the request
 	Old uint64 // what was there before
@@ -78,7 +88,7 @@ func (a *AtomicResponseHeader) Parse(b []byte) bool {
 	return true
 }
 
-// ImmediateData is the payload of an Immediate Data message. Source: RFC 7306, section 6.
+// ImmediateData is the payload of an Immediate Data message. Source: RFC 7306, sections 6.2 and 6.3.
 type ImmediateData [ImmediateSize]byte
 
 // Append appends it as it travels.

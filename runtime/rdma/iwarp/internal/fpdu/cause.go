@@ -3,7 +3,7 @@ package fpdu
 import "fmt"
 
 // Cause is why a connection is terminated: the layer, the type of the error and its code, as in the control
-// field of a Terminate message. Source: RFC 5040, section 4.8; RFC 5041, section 8.2; RFC 5044, section 8; RFC 6581,
+// field of a Terminate message. Source: RFC 5040, section 4.8; RFC 5041, section 7.2; RFC 5044, section 8; RFC 6581,
 // section 8.
 type Cause uint16
 
@@ -15,12 +15,13 @@ const (
 	NoRight           Cause = 0x0102
 	ForeignSTag       Cause = 0x0103 // not of this stream
 	WrappedTO         Cause = 0x0104
-	NotInvalidated    Cause = 0x0109
+	NotInvalidated    Cause = 0x0109 // a peer may say it as NotInvalidatedOp, too
 	Protection        Cause = 0x01ff // unspecified
 	RDMAPVersion      Cause = 0x0205
 	UnexpectedOpcode  Cause = 0x0206
 	StreamCatastrophe Cause = 0x0207
 	GlobalCatastrophe Cause = 0x0208
+	NotInvalidatedOp  Cause = 0x0209
 	Operation         Cause = 0x02ff // unspecified
 )
 
@@ -64,6 +65,7 @@ var causes = map[Cause]string{
 	UnexpectedOpcode:  "unexpected opcode",
 	StreamCatastrophe: "catastrophic error of the connection",
 	GlobalCatastrophe: "catastrophic error of the host",
+	NotInvalidatedOp:  "the key cannot be invalidated",
 	Operation:         "operation error",
 	DDPCatastrophic:   "local catastrophic error of DDP",
 	TaggedSTag:        "no such key to place data by",
@@ -91,6 +93,9 @@ var layers = [16]string{"RDMAP", "DDP", "MPA"}
 // String says it in words, with the numbers: they are what other implementations show.
 func (c Cause) String() string {
 	words, layer := causes[c], layers[c.Layer()]
+	if c&^0xff == Catastrophic {
+		words = causes[Catastrophic] // whatever its code: it has none
+	}
 	if words == "" {
 		words = "unknown cause"
 	}

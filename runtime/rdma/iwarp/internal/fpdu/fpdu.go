@@ -3,6 +3,19 @@
 //
 // All numbers are in network byte order, except for the checksum, which is sent as iSCSI sends its own.
 //
+// What its users have to keep to, besides the formats:
+//
+//   - Messages are sent in the order in which they were given, and the segments of one in rising order; the other
+//     side delivers them in that order (RFC 5041, section 5.3). Nothing allows for segments of two messages to be
+//     mixed. Untagged ones could be told apart, by queue and MSN; tagged ones could not (section 5.2).
+//   - A message of no bytes is one segment. The STag and TO of a tagged one must not be checked (section 5.2).
+//   - A read request, also one of no bytes, is not looked at before all messages ahead of it are placed (RFC 5040,
+//     section 5.5, rules 12 and 17), and responses are in the order of the requests (rule 20). So the response to a
+//     read of no bytes tells that all writes ahead of it are there, and any read after a write sees it. Later writes
+//     may be placed before the read is answered, which is what fences are for.
+//   - After an error the rest of the segment is not placed, and later segments are dropped silently (RFC 5041,
+//     section 7.1); one Terminate may follow in the other direction.
+//
 // Sources: RFC 5044 (MPA), RFC 6581 (its enhanced set-up), RFC 5041 (DDP), RFC 5040 (RDMAP), RFC 7306 (atomic
 // operations and immediate data).
 package fpdu
@@ -25,7 +38,7 @@ const (
 // Opcode is what an RDMAP message does.
 type Opcode uint8
 
-// The opcodes. Source: RFC 5040, section 4.3; RFC 7306, section 4.
+// The opcodes. Source: RFC 5040, section 4.3; RFC 7306, section 10.
 const (
 	Write Opcode = iota
 	ReadRequest
@@ -41,7 +54,7 @@ const (
 	AtomicResponse
 )
 
-// The queues of untagged messages. Source: RFC 5040, section 4.2; RFC 7306, section 4.
+// The queues of untagged messages. Source: RFC 5040, section 4.3; RFC 7306, sections 5.2 and 6.3.
 const (
 	QueueSend      = 0
 	QueueRequest   = 1 // of reads and atomics

@@ -23,7 +23,7 @@ const (
 const MaxDepth = 1<<14 - 1
 
 // RTR is a set of ready-to-receive messages: what an initiator can send first, so that an acceptor may send.
-// Source: RFC 6581, section 9.1.
+// Source: RFC 6581, section 9.2.
 type RTR uint8
 
 // The ready-to-receive messages, all of them of zero length.
@@ -62,8 +62,8 @@ type Startup struct {
 	Enhanced bool // with what is below, in the first 4 octets of the private data; of revision 2 alone
 
 	IRD, ORD   uint16 // reads and atomics that the sender answers at a time, and that it wants to have outstanding
-	PeerToPeer bool   // the acceptor may send first, after a ready-to-receive message
-	RTR        RTR    // of a request: what the initiator can send; of a reply: what the acceptor waits for
+	PeerToPeer bool   // the acceptor may send first, after a ready-to-receive message; a reply has it as the request
+	RTR        RTR    // where PeerToPeer: what the initiator can send, or the acceptor understands
 
 	Private []byte // without those 4 octets
 }
@@ -96,8 +96,11 @@ func (s *Startup) Append(b []byte) ([]byte, error) {
 }
 
 func (s *Startup) appendDepths(b []byte) []byte {
-	ird := s.IRD | flag[uint16](s.PeerToPeer, bitPeerToPeer) | flag[uint16](s.RTR&RTRSend != 0, bitRTRSend)
-	ord := s.ORD | flag[uint16](s.RTR&RTRWrite != 0, bitRTRWrite) | flag[uint16](s.RTR&RTRRead != 0, bitRTRRead)
+	ird, ord := s.IRD, s.ORD
+	if s.PeerToPeer {
+		ird |= bitPeerToPeer | flag[uint16](s.RTR&RTRSend != 0, bitRTRSend)
+		ord |= flag[uint16](s.RTR&RTRWrite != 0, bitRTRWrite) | flag[uint16](s.RTR&RTRRead != 0, bitRTRRead)
+	}
 	b = binary.BigEndian.AppendUint16(b, ird)
 	return binary.BigEndian.AppendUint16(b, ord)
 }
@@ -140,7 +143,9 @@ func (s *Startup) ParsePrivate(b []byte) *Fault {
 		ird, ord := binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
 		s.IRD, s.ORD = ird&MaxDepth, ord&MaxDepth
 		s.PeerToPeer = ird&bitPeerToPeer != 0
-		s.RTR = flag(ird&bitRTRSend != 0, RTRSend) | flag(ord&bitRTRWrite != 0, RTRWrite) | flag(ord&bitRTRRead != 0, RTRRead)
+		if s.PeerToPeer { // else the other bits mean nothing
+			s.RTR = flag(ird&bitRTRSend != 0, RTRSend) | flag(ord&bitRTRWrite != 0, RTRWrite) | flag(ord&bitRTRRead != 0, RTRRead)
+		}
 		b = b[DepthsSize:]
 	}
 	s.Private = b

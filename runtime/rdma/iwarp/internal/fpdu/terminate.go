@@ -3,6 +3,9 @@ package fpdu
 import "encoding/binary"
 
 // TerminateHeader is the payload of a Terminate message: why, and about which segment. Source: RFC 5040, section 4.8.
+//
+// The segment is there with RDMAP's and DDP's causes other than a local catastrophe, and not with those of MPA. The
+// read request is there with protection errors of RDMAP (figure 10 there).
 type TerminateHeader struct {
 	Cause Cause
 
@@ -11,7 +14,7 @@ type TerminateHeader struct {
 	Length     uint16 // its ULPDU's: header and payload
 	Segment    Header
 
-	HasRequest bool // the segment is a read request, and Request is its payload
+	HasRequest bool // the segment is a read request, and Request is its payload, or what of it is left to do
 	Request    ReadRequestHeader
 }
 
@@ -57,11 +60,14 @@ func (t *TerminateHeader) Parse(b []byte) bool {
 	t.Cause = Cause(be.Uint16(b))
 	bits := b[2]
 	b = b[terminateControl:]
-	if bits&bitLength != 0 {
+	if bits&(bitLength|bitHeader) != 0 { // the length is there before a header, even if it says nothing
 		if len(b) < LengthSize {
 			return false
 		}
-		t.Length, b = be.Uint16(b), b[LengthSize:]
+		if bits&bitLength != 0 {
+			t.Length = be.Uint16(b)
+		}
+		b = b[LengthSize:]
 	}
 	if bits&bitHeader != 0 {
 		// What was wrong with the segment may be in its header, so that it is not checked here.
