@@ -72,10 +72,11 @@ type TLSConfig interface {
 
 // Request is what a peer asks for.
 type Request struct {
-	Peer   string // its address, in the provider's form
-	Name   string // of the offer to import; empty where the peer connects
-	Type   string // of the offer's elements
-	Rights string // what was asked for, as in "remote_read"
+	Peer    string   // its address, in the provider's form
+	Process *Process // whose it is; nil where the provider cannot tell, as between machines
+	Name    string   // of the offer to import; empty where the peer connects
+	Type    string   // of the offer's elements
+	Rights  string   // what was asked for, as in "remote_read"
 }
 
 // DSCP is the class of service of packets, 1 to 63. Zero stands for the transport's

@@ -212,7 +212,7 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 		peer := ""
 		if err == nil {
 			peer = q.Peer()
-			if refused = dom.dev.cfg.authorize(ctx, Request{Peer: peer}); refused == nil {
+			if refused = dom.dev.cfg.authorize(ctx, requestOf(q)); refused == nil {
 				c, err := dom.connect(q, theirs, &place)
 				if err != nil {
 					return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), dom.because(err))

@@ -2,8 +2,10 @@ package rdma_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"os"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
@@ -28,6 +30,24 @@ func Example() {
 	}
 	close(done)
 	// Output: tick 7 costs 21.5
+}
+
+// Who may connect: peers of the same user, by the word of the operating system. Where it has none, as
+// between machines, nobody may.
+func ExampleConfig_authorize() {
+	sameUser := func(r rdma.Request) error {
+		if r.Process == nil || r.Process.UID != os.Getuid() {
+			return errors.New("this is for processes of the same user")
+		}
+		return nil
+	}
+	cfg := rdma.Config{Authorize: sameUser} // for rdma.Open
+
+	fmt.Println(cfg.Authorize(rdma.Request{Process: &rdma.Process{PID: 7, UID: os.Getuid()}}))
+	fmt.Println(cfg.Authorize(rdma.Request{Process: &rdma.Process{PID: 8, UID: os.Getuid() + 1}}))
+	// Output:
+	// <nil>
+	// this is for processes of the same user
 }
 
 // owner has the memory.

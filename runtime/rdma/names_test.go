@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,6 +90,10 @@ func TestAuthorize(t *testing.T) {
 	var asked []rdma.Request
 	secret := errors.New("not for you")
 	p := connect(t, rdma.Config{Authorize: func(r rdma.Request) error {
+		if me := (rdma.Process{PID: os.Getpid(), UID: os.Getuid(), GID: os.Getgid()}); r.Process == nil || *r.Process != me {
+			t.Errorf("asked for %+v, and it is %+v", r.Process, me)
+		}
+		r.Process = nil
 		asked = append(asked, r)
 		if r.Name == "secret" {
 			return secret

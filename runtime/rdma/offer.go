@@ -185,7 +185,9 @@ func (c *Conn) reply(o *offer, ask *ctl.Import) {
 		c.refuseImport(ask, ctl.ReasonRights, fmt.Sprintf("%q grants %s; asked for was %s", o.name, rightsText(o.rights), rightsText(want)))
 		return
 	}
-	if err := cfg.authorize(c.ctx, Request{Peer: c.peer, Name: o.name, Type: o.typ.Name, Rights: rightsText(want)}); err != nil {
+	r := requestOf(c.q)
+	r.Name, r.Type, r.Rights = o.name, o.typ.Name, rightsText(want)
+	if err := cfg.authorize(c.ctx, r); err != nil {
 		c.refuseImport(ask, ctl.ReasonDenied, err.Error())
 		return
 	}

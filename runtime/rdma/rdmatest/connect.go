@@ -3,6 +3,7 @@ package rdmatest
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,13 @@ func checkHello(t *testing.T, f *Factory) {
 		}
 		if s.q.Peer() == "" {
 			t.Errorf("%s does not know its peer", s.name)
+		}
+		// Both are of this process, whichever provider it is.
+		if x, ok := s.q.(rdma.Identified); ok {
+			me := rdma.Process{PID: os.Getpid(), UID: os.Getuid(), GID: os.Getgid()}
+			if p := x.Process(); p != nil && *p != me {
+				t.Errorf("%s takes its peer for %+v, and it is %+v", s.name, *p, me)
+			}
 		}
 		h := s.q.Hello()
 		h[0] = 'X'

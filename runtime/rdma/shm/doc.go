@@ -18,7 +18,7 @@
 //
 // Who may connect to a path is up to its file's permissions, as the umask leaves them. To a name with
 // @, and an empty address makes one, any process may that shares the network namespace, of whatever user:
-// rdma.Config.Authorize sees "process 7 of user 1000 at …" as the peer, and decides.
+// rdma.Config.Authorize sees the peer's process, user and group (rdma.Request.Process), and decides.
 //
 // Where a process has no room for the descriptor of a key (RLIMIT_NOFILE), it or the owner, that import
 // fails and says so, and the connection goes on. An operation on a key that was not imported before fails then,

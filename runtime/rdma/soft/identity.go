@@ -1,0 +1,14 @@
+package soft
+
+import (
+	"os"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+var _ rdma.Identified = (*queue)(nil)
+
+// Process is this one: all peers are in it.
+func (q *queue) Process() *rdma.Process {
+	return &rdma.Process{PID: os.Getpid(), UID: os.Getuid(), GID: os.Getgid()}
+}
