@@ -333,6 +333,9 @@ func (q *queue) end(serr *rdma.StatusError, tell string) {
 	if !q.copying {
 		q.flush()
 	}
+	if q.owed != nil { // there may be no request any more that could say it
+		serr = q.owed
+	}
 	q.in.end(serr)
 	q.signal()
 }
