@@ -95,3 +95,7 @@ bench: ## Measure beside other implementations (its own module)
 .PHONY: bench-rdma
 bench-rdma: ## Measure regions and verbs beside what is bare, sockets and gRPC
 	cd bench && $(GO) run ./cmd/benchrdma
+
+.PHONY: bench-iwarp
+bench-iwarp: ## Measure verbs over iWARP beside TCP by hand and gRPC
+	cd bench && $(GO) run ./cmd/benchiwarp

@@ -866,9 +866,19 @@ func PageLocal() barewire.Grant[Page, barewire.Local] {
 	return barewire.MintGrant[Page, barewire.Local](&infoPage)
 }
 
+// PageRemoteRead is the grant for peers to read.
+func PageRemoteRead() barewire.Grant[Page, barewire.RemoteRead] {
+	return barewire.MintGrant[Page, barewire.RemoteRead](&infoPage)
+}
+
 // PageRemoteWrite is the grant for peers to write.
 func PageRemoteWrite() barewire.Grant[Page, barewire.RemoteWrite] {
 	return barewire.MintGrant[Page, barewire.RemoteWrite](&infoPage)
+}
+
+// PageRemoteReadWrite is the grant for peers to read and write.
+func PageRemoteReadWrite() barewire.Grant[Page, barewire.RemoteReadWrite] {
+	return barewire.MintGrant[Page, barewire.RemoteReadWrite](&infoPage)
 }
 
 // PageView reads and writes a Page in place, over its 4096 bytes, which must

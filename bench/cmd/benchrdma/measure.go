@@ -40,7 +40,7 @@ func (r *result) measure(l *verbs.Loop, d time.Duration) error {
 		start := time.Now()
 		now = func() time.Duration { return time.Since(start) }
 	}
-	n, err := calibrate(l, d/4)
+	n, err := l.Calibrate(d/4, window)
 	if err != nil {
 		return err
 	}
@@ -59,28 +59,6 @@ func (r *result) measure(l *verbs.Loop, d time.Duration) error {
 	r.allocs = float64(after.Mallocs-before.Mallocs) / float64(n*len(windows))
 	r.passes = append(r.passes, figures.Median(windows))
 	return nil
-}
-
-// calibrate warms a row up and finds how many operations take a window.
-func calibrate(l *verbs.Loop, d time.Duration) (n int, err error) {
-	n = 1
-	least := time.Duration(1 << 62)
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		start := time.Now()
-		if err := l.Run(n); err != nil {
-			return 0, err
-		}
-		took := time.Since(start)
-		if took < window/2 {
-			n *= 2
-			continue
-		}
-		if each := took / time.Duration(n); each < least {
-			least = each
-			n = max(int(window/max(each, 1)), 1)
-		}
-	}
-	return n, nil
 }
 
 // best is the figure that a tenth of the passes are below: what the machine does when

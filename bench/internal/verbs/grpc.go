@@ -50,10 +50,13 @@ var echoDesc = grpc.ServiceDesc{
 		}
 		return srv.(echoer).echo(ctx, &b)
 	}}},
-	Streams: []grpc.StreamDesc{echoStream},
+	Streams: []grpc.StreamDesc{echoStream, ackStream},
 }
 
-func init() { peers["grpc"] = serveGRPC }
+func init() {
+	peers["grpc"] = serveGRPC
+	peers["grpc, tcp"] = serveGRPCOverTCP
+}
 
 // serveGRPC is the other process.
 func serveGRPC(ready func(string)) error {
@@ -67,9 +70,14 @@ func serveGRPC(ready func(string)) error {
 		return err
 	}
 	ready(path)
+	return echoServer().Serve(ln)
+}
+
+// echoServer is a server with all there is to call.
+func echoServer() *grpc.Server {
 	s := grpc.NewServer()
 	s.RegisterService(&echoDesc, echoService{})
-	return s.Serve(ln)
+	return s
 }
 
 // dialGRPC starts the peer and connects to it.

@@ -7,8 +7,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/bench/internal/cputime"
 )
 
 // PeerEnv says to a program that it is the other process of a row. Programs that
@@ -37,6 +41,60 @@ func apart(open func(*Loop) error) func(*Loop) error {
 // where it can be reached when it is ready.
 var peers = map[string]func(ready func(string)) error{}
 
+// Usage is what a process, or several together, took.
+type Usage struct {
+	CPU     time.Duration // of all threads, in user and system mode
+	Mallocs uint64        // allocations of the Go heap
+}
+
+// ownUsage is what this process took so far.
+func ownUsage() Usage {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return Usage{CPU: cputime.Self(), Mallocs: m.Mallocs}
+}
+
+// Usage is what the processes of the row took so far, this one and its peers.
+func (l *Loop) Usage() (Usage, error) {
+	sum := ownUsage()
+	for _, p := range l.peers {
+		u, err := p.usage()
+		if err != nil {
+			return Usage{}, err
+		}
+		sum.CPU += u.CPU
+		sum.Mallocs += u.Mallocs
+	}
+	return sum, nil
+}
+
+// process is a peer, by its standard input and output: to each line it answers with its usage.
+type process struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func (p *process) usage() (u Usage, err error) {
+	if _, err := fmt.Fprintln(p.in, "usage"); err != nil {
+		return u, err
+	}
+	line, err := p.out.ReadString('\n')
+	if err != nil {
+		return u, err
+	}
+	_, err = fmt.Sscan(line, (*int64)(&u.CPU), &u.Mallocs)
+	return u, err
+}
+
+// answer tells on standard output what this process took, for each line of standard
+// input, until that ends.
+func answer() {
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		u := ownUsage()
+		fmt.Println(int64(u.CPU), u.Mallocs)
+	}
+}
+
 // Peer serves, and ends the process, where that was started as a peer; else it
 // returns at once. A peer ends with its standard input, so with whoever started it.
 func Peer() {
@@ -56,7 +114,7 @@ func Peer() {
 		os.Exit(2)
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		answer()
 		os.Exit(0)
 	}()
 	if err := serve(func(addr string) { fmt.Println(addr) }); err != nil {
@@ -92,9 +150,11 @@ func (l *Loop) start(name string, files ...*os.File) (addr string, err error) {
 		err := in.Close()
 		return errors.Join(err, cmd.Wait())
 	})
-	addr, err = bufio.NewReader(out).ReadString('\n')
+	p := &process{in: in, out: bufio.NewReader(out)}
+	addr, err = p.out.ReadString('\n')
 	if err != nil {
 		return "", fmt.Errorf("peer %s did not start: %w", name, err)
 	}
+	l.peers = append(l.peers, p)
 	return strings.TrimSpace(addr), nil
 }

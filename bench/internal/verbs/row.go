@@ -1,4 +1,4 @@
-// Package verbs is what cmd/benchrdma measures: operations between two processes and
+// Package verbs is what cmd/benchrdma and cmd/benchiwarp measure: operations between two processes and
 // within one, windows on regions, and beside each what one would write by hand, what else
 // there is, and what the machine allows.
 package verbs
@@ -22,6 +22,7 @@ type Row struct {
 	Per     int  // how many of the table's units an operation of the loop is; 0: one
 	Wall    bool // wall time, where more than one process takes part; else CPU time
 	NoAlloc bool // ours promises that nothing is allocated here
+	Bytes   int  // that a unit moves, where throughput is of interest
 
 	Open func() (*Loop, error)
 }
@@ -31,6 +32,7 @@ type Loop struct {
 	Run   func(n int) error
 	close []func() error
 	env   []string // of the peer
+	peers []*process
 }
 
 // Close ends what the row opened, last opened first.
@@ -41,6 +43,28 @@ func (l *Loop) Close() error {
 	}
 	l.close = nil
 	return errors.Join(errs...)
+}
+
+// Calibrate warms the row up for some time and finds how many operations take a window.
+func (l *Loop) Calibrate(d, window time.Duration) (n int, err error) {
+	n = 1
+	least := time.Duration(1 << 62)
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		start := time.Now()
+		if err := l.Run(n); err != nil {
+			return 0, err
+		}
+		took := time.Since(start)
+		if took < window/2 {
+			n *= 2
+			continue
+		}
+		if each := took / time.Duration(n); each < least {
+			least = each
+			n = max(int(window/max(each, 1)), 1)
+		}
+	}
+	return n, nil
 }
 
 // onClose adds what Close does.
@@ -84,6 +108,7 @@ type Wanted struct {
 	To    []string
 	Most  float64 // Of / To
 	Least float64 // or To / Of, at least
+	CPU   bool    // of processor time, where a table has both; else of its own clock
 }
 
 // All returns the rows, those of a table together.

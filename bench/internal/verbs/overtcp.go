@@ -1,0 +1,106 @@
+package verbs
+
+import "github.com/fidelityframework/barewire-gen/bench/internal/rows"
+
+// The tables of cmd/benchiwarp, in their order. All is between two processes, over TCP on
+// the loopback interface.
+const (
+	Served    = "64 bytes there, and an answer of the reader on the other side"
+	Echoed    = "64 bytes there and back, from application to application"
+	Written   = "1 MiB written, and acknowledged"
+	WrittenBy = "1 MiB written, 8 before all are acknowledged, each"
+	Fetched   = "1 MiB read"
+	FetchedBy = "1 MiB read, 8 asked for before all are there, each"
+	Processor = "64 bytes there, and acknowledged"
+)
+
+// TCPTables lists them.
+var TCPTables = []string{Served, Echoed, Written, WrittenBy, Fetched, FetchedBy, Processor}
+
+// ahead is how many messages of a MiB are on their way at once where it is more than one.
+const ahead = 8
+
+// OverTCP returns the rows of iWARP and of what else there is over TCP.
+func OverTCP() []Row {
+	all := []Row{
+		{Table: Served, Name: "tcp", Class: rows.Limit, Note: "read and written by one goroutine on each side", Open: opener(tcpPing)},
+		{Table: Served, Name: "tcp, hop", Class: rows.Variant, Note: "with a goroutine that reads on the side that waits", Open: opener(tcpPingByHop("tcp, echo"))},
+		ours(Served, "iwarp", rows.Ours, "Write and Flush", iwarpFlushes),
+		ours(Served, "iwarp, no CRC", rows.Variant, "", iwarpFlushes),
+		ours(Served, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpFlushes),
+		ours(Served, "iwarp, busy", rows.Variant, "never sleeps", iwarpFlushes),
+		{Table: Echoed, Name: "tcp, hop", Class: rows.Limit, Note: "read by one goroutine, taken from a channel and answered by another, on both sides", Open: opener(tcpPingByHop("tcp, echo by hop"))},
+		ours(Echoed, "iwarp", rows.Ours, "WriteNotify and NextNotification on both sides", iwarpPing),
+		ours(Echoed, "iwarp, no CRC", rows.Variant, "", iwarpPing),
+		ours(Echoed, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpPing),
+		ours(Echoed, "iwarp, busy", rows.Variant, "never sleeps", iwarpPing),
+		{Table: Echoed, Name: "grpc, call", Class: rows.Peer, Open: opener(grpcOneCall)},
+		{Table: Echoed, Name: "grpc, stream", Class: rows.Peer, Open: opener(grpcMessages(&echoStream, 1, 1))},
+	}
+	all = append(all, bulkRows(Written, Fetched, 1)...)
+	all = append(all, bulkRows(WrittenBy, FetchedBy, ahead)...)
+	return append(all, processorRows()...)
+}
+
+// ours is a row of ours, in which nothing is allocated.
+func ours(table, way string, class rows.Class, note string, run iwarpRun) Row {
+	return Row{Table: table, Name: way, Class: class, Note: note, NoAlloc: true, Open: overIWARP(way, run)}
+}
+
+// bulkRows are the rows of 1 MiB, so many at once.
+func bulkRows(written, fetched string, some int) []Row {
+	list := []Row{
+		{Table: written, Name: "tcp", Class: rows.Limit, Note: "a byte back for each", Open: opener(tcpWrites(some))},
+		ours(written, "iwarp", rows.Ours, "Write, and one Flush", iwarpWrites(some)),
+		ours(written, "iwarp, no CRC", rows.Variant, "", iwarpWrites(some)),
+		{Table: fetched, Name: "tcp", Class: rows.Limit, Note: "a byte there for each", Open: opener(tcpReads(some))},
+		ours(fetched, "iwarp", rows.Ours, "Read", iwarpReads(some)),
+		ours(fetched, "iwarp, no CRC", rows.Variant, "", iwarpReads(some)),
+	}
+	for i := range list {
+		list[i].Per, list[i].Bytes = some, mib
+	}
+	return list
+}
+
+// processorRows are the rows whose processor time counts.
+func processorRows() []Row {
+	list := []Row{
+		{Table: Processor, Name: "tcp, 64 at once", Class: rows.Limit, Note: "64 packets by one system call, a byte back for all", Open: opener(tcpFrames)},
+		ours(Processor, "iwarp", rows.Ours, "64 Writes by Batch, one Flush", iwarpManyWrites),
+		ours(Processor, "iwarp, no CRC", rows.Variant, "", iwarpManyWrites),
+		{Table: Processor, Name: "grpc, calls at once", Class: rows.Peer, Note: "64 at a time, each from a goroutine", Open: opener(grpcManyCalls)},
+		{Table: Processor, Name: "grpc, stream", Class: rows.Peer, Note: "64 messages, then 64 answers", Open: opener(grpcMessages(&echoStream, many, many))},
+		{Table: Processor, Name: "grpc, stream, 64 at once", Class: rows.Peer, Note: "64 messages, one answer for all", Open: opener(grpcMessages(&ackStream, many, 1))},
+	}
+	for _, way := range []string{"iwarp", "iwarp, 256 credits"} {
+		r := ours(Processor, way, rows.Variant, "WriteNotify by Batch, as fast as credit comes back", iwarpNotifies)
+		r.Name, r.NoAlloc = "notify: "+way, false // that there is no credit is an error, which is made each time
+		list = append(list, r)
+	}
+	for i := range list {
+		list[i].Per = many
+	}
+	return append(list, Row{Table: Processor, Name: "grpc, call", Class: rows.Peer, Note: "one after the other", Open: opener(grpcOneCall)})
+}
+
+// TCPGoals are the wanted proportions.
+func TCPGoals() []Wanted {
+	goals := []Wanted{
+		{Table: Served, What: "64 bytes, Write and Flush: TCP's round trip", Of: []string{"iwarp"}, To: []string{"tcp"}, Most: 1.5},
+		{Table: Echoed, What: "64 bytes, WriteNotify there and back: TCP's with the same hops", Of: []string{"iwarp"}, To: []string{"tcp, hop"}, Most: 1.3},
+	}
+	for _, t := range []struct{ table, what string }{
+		{Written, "1 MiB written"}, {WrittenBy, "1 MiB written, 8 at once"}, {Fetched, "1 MiB read"}, {FetchedBy, "1 MiB read, 8 at once"},
+	} {
+		goals = append(goals,
+			Wanted{Table: t.table, What: t.what + ", with CRC: part of TCP's throughput", Of: []string{"iwarp"}, To: []string{"tcp"}, Least: 0.55},
+			Wanted{Table: t.table, What: t.what + ", without CRC: part of TCP's throughput", Of: []string{"iwarp, no CRC"}, To: []string{"tcp"}, Least: 0.9})
+	}
+	for _, of := range []struct{ row, what string }{{"iwarp", "64 writes and a Flush"}, {"notify: iwarp", "WriteNotify and credit"}} {
+		goals = append(goals,
+			Wanted{Table: Processor, What: of.what + ": operations in a second of processor time, times gRPC's calls", CPU: true, Of: []string{of.row}, To: []string{"grpc, call", "grpc, calls at once"}, Least: 20},
+			Wanted{Table: Processor, What: of.what + ": the same, times a gRPC stream's", CPU: true, Of: []string{of.row}, To: []string{"grpc, stream", "grpc, stream, 64 at once"}, Least: 2})
+	}
+	return goals
+}
