@@ -172,6 +172,7 @@ func (dom *Domain) Listen(ctx context.Context, addr string) (*Listener, error) {
 		return nil, fmt.Errorf("rdma: listen at %s: %w", addr, err)
 	}
 	ln := &Listener{dom: dom, acceptor: acceptor}
+	ln.hears()
 	dom.mu.Lock()
 	defer dom.mu.Unlock()
 	if dom.closed {
@@ -190,7 +191,8 @@ func (ln *Listener) Addr() string {
 }
 
 // Accept waits for a peer. Peers that are refused, by [Config.Authorize] or because
-// their version will not do, are told so and logged, and it waits for the next. After
+// their version will not do, are told so and logged, and it waits for the next. So are those that end
+// before they have said who they are. After
 // [Listener.Close] the error is [ErrClosed].
 func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 	if ln.none() {
@@ -206,12 +208,12 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 			if theirs, answer, err = dom.answer(b); err == nil {
 				err = place.keep()
 			}
-			refused = err
+			if refused = err; err != nil { // the provider may wait for the next by itself
+				ln.refused("", err)
+			}
 			return answer, err
 		})
-		peer := ""
 		if err == nil {
-			peer = q.Peer()
 			if refused = dom.dev.cfg.authorize(ctx, requestOf(q)); refused == nil {
 				c, err := dom.connect(q, theirs, &place)
 				if err != nil {
@@ -222,6 +224,9 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 			q.Abort(refused)
 			err = q.Close()
 			place.leave()
+			if ctx.Err() == nil && !ln.closed.Load() {
+				ln.refused(q.Peer(), refused)
+			}
 		}
 		if ln.closed.Load() {
 			return nil, wrap(ErrClosed, "accept at %s", ln.Addr())
@@ -232,8 +237,6 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), over(ctx))
 		}
-		ln.refusals.warn(&dom.dev.cfg, "rdma: a peer was refused", "listener", ln.Addr(), "peer", peer, "reason", refused)
-		dom.dev.cfg.see(Event{Kind: EventRefused, Peer: peer, Err: refused})
 	}
 }
 

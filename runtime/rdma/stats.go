@@ -161,6 +161,7 @@ const (
 	EventOffered                           // Name is offered
 	EventGranted                           // the key of what is offered as Name was given to the peer
 	EventRevoked                           // the keys of a region are no longer good
+	EventNotConnected                      // a peer came to a listener and was not heard out, or could not be taken in: Err says why
 )
 
 // sparingly is for warnings that a peer can cause as often as it likes: one a second is logged, the

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,7 +30,8 @@ type listener struct {
 	d       *domain
 	l       *net.UnixListener
 	greeted chan *greeting
-	end     context.Context // ends with Close
+	tell    atomic.Pointer[func(peer string, err error)] // see Tell
+	end     context.Context                              // ends with Close
 	cancel  context.CancelFunc
 	once    sync.Once
 	work    sync.WaitGroup
@@ -118,16 +120,22 @@ func (ln *listener) Addr() string { return ln.l.Addr().String() }
 func (ln *listener) run() {
 	defer ln.work.Done()
 	places := make(chan struct{}, maxGreeting)
+	pause := leastPause
 	for {
 		conn, err := ln.l.AcceptUnix()
 		if err != nil {
+			if ln.end.Err() == nil {
+				ln.trouble("", err)
+			}
 			select {
 			case <-ln.end.Done():
 				return
-			case <-time.After(10 * time.Millisecond): // out of descriptors, perhaps
+			case <-time.After(pause): // out of descriptors, perhaps
+				pause = min(2*pause, mostPause)
 				continue
 			}
 		}
+		pause = leastPause
 		select {
 		case places <- struct{}{}:
 		case <-ln.end.Done():
@@ -149,6 +157,9 @@ func (ln *listener) hear(conn *net.UnixConn) {
 	g, err := ln.d.hear(conn, time.Now().Add(ln.d.a.handshake))
 	ended := !stop()
 	if err != nil {
+		if !ended {
+			ln.trouble(ln.caller(conn), err)
+		}
 		_ = conn.Close()
 		return
 	}
@@ -233,6 +244,9 @@ func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byt
 			if errors.Is(err, errClosed) {
 				return nil, err
 			}
+			if !errors.Is(err, errAnswered) {
+				ln.trouble(who(g.sock)+" at "+ln.Addr(), g.sock.ended(err))
+			}
 		case <-ln.end.Done():
 			return nil, errClosed
 		case <-ctx.Done():
@@ -251,7 +265,7 @@ func (ln *listener) take(g *greeting, own *outbox, fd int, answer func(hello []b
 		_ = g.sock.send(message{kind: kindRefuse, body: []byte(err.Error())}, -1, refusalGrace)
 		g.close()
 		own.close()
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errAnswered, err)
 	}
 	if err := ln.d.greet(g.sock, own, fd, ours); err != nil {
 		g.close()
