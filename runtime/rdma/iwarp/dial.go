@@ -1,0 +1,98 @@
+package iwarp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp/internal/fpdu"
+)
+
+// Dial connects to host:port, and waits until the peer has accepted. That takes Config.HandshakeTimeout at most. A peer that
+// knows revision 1 of MPA only is dialled again, as it wants it; nothing can be read from it then.
+func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
+	fail := func(err error) (rdma.Queue, error) { return nil, fmt.Errorf("iwarp: dial %s: %w", addr, err) }
+	d.mu.RLock()
+	ended := d.ended
+	d.mu.RUnlock()
+	if ended != nil {
+		return fail(fmt.Errorf("the domain: %w", ended))
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.adapter.handshake)
+	defer cancel()
+	q, err := d.dialAs(ctx, addr, fpdu.Revision2, hello)
+	if errors.Is(err, errOlder) || d.adapter.plain && errors.Is(err, errSilent) {
+		// A peer that knows revision 1 only may also end the connection: RFC 6581, section 10.
+		q, err = d.dialAs(ctx, addr, fpdu.Revision1, nil)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return q, nil
+}
+
+// past is a deadline that is over.
+var past = time.Unix(1, 0)
+
+// dialAs connects with a revision of MPA.
+func (d *domain) dialAs(ctx context.Context, addr string, revision uint8, hello []byte) (*queue, error) {
+	req, err := side{inbound: d.adapter.inbound, plain: d.adapter.plain}.request(revision, hello)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.adapter.dial(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	conn, err = d.adapter.dialTLS(ctx, conn, addr)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })
+	own := d.adapter.side(conn)
+	req.CRC = own.crc
+	ses, err := own.initiate(conn, req, addr)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		_ = conn.Close()
+		if ctx.Err() != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+			err = fmt.Errorf("the peer has not accepted: %w", ctx.Err())
+		}
+		return nil, err
+	}
+	d.adapter.complete(ses, conn)
+	q, err := d.newQueue(ses)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return q, nil
+}
+
+// initiate is the handshake of the side that dials.
+func (s side) initiate(conn net.Conn, req *fpdu.Startup, addr string) (*session, error) {
+	b, err := req.Append(nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Write(b); err != nil {
+		return nil, fmt.Errorf("sending the request: %w", err)
+	}
+	rep, err := readFrame(conn, true)
+	if errors.Is(err, errSilent) {
+		return nil, fmt.Errorf("%w: it does not speak iWARP, is closing, or wants no more connections of ours for now", errSilent)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the answer: %w", err)
+	}
+	return s.replied(req, rep, addr)
+}
