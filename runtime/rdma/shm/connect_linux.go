@@ -40,12 +40,16 @@ type listener struct {
 // greeting is a peer that has said hello.
 type greeting struct {
 	sock  *socket
+	bell  *bell // nil in what a dialer hears: it has one
 	peer  *outbox
 	hello []byte
 }
 
 func (g *greeting) close() {
 	g.peer.close()
+	if g.bell != nil {
+		g.bell.close()
+	}
 	_ = g.sock.conn.Close()
 }
 
@@ -154,7 +158,7 @@ func (ln *listener) run() {
 // hear takes a hello and hands it to Accept.
 func (ln *listener) hear(conn *net.UnixConn) {
 	stop := context.AfterFunc(ln.end, func() { _ = conn.SetReadDeadline(time.Now()) })
-	g, err := ln.d.hear(conn, time.Now().Add(ln.d.a.handshake))
+	g, err := ln.d.hear(conn, kindHello, time.Now().Add(ln.d.a.handshake))
 	ended := !stop()
 	if err != nil {
 		if !ended {
@@ -174,8 +178,8 @@ func (ln *listener) hear(conn *net.UnixConn) {
 	}
 }
 
-// hear waits for the hello of a peer. The connection stays the caller's if it fails.
-func (d *domain) hear(conn *net.UnixConn, until time.Time) (*greeting, error) {
+// hear waits for the hello or the welcome of a peer. The connection stays the caller's if it fails.
+func (d *domain) hear(conn *net.UnixConn, want kind, until time.Time) (*greeting, error) {
 	s, err := newSocket(conn)
 	if err != nil {
 		return nil, err
@@ -183,33 +187,54 @@ func (d *domain) hear(conn *net.UnixConn, until time.Time) (*greeting, error) {
 	if err := conn.SetReadDeadline(until); err != nil {
 		return nil, err
 	}
-	m, fd, err := s.receive()
+	m, fds, err := s.receiveAll()
 	if errors.Is(err, errNoRoom) {
 		_ = s.send(message{kind: kindRefuse, body: []byte(err.Error())}, -1, refusalGrace)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if fd >= 0 {
-		defer unix.Close(fd)
-	}
 	switch m.kind {
-	case kindHello:
+	case want:
 	case kindRefuse:
 		return nil, &refusal{who(s), said(m.body)}
 	default:
+		closeAll(fds)
 		return nil, fmt.Errorf("%w: kind %d instead of a hello", errMessage, m.kind)
 	}
-	peer, err := openOutbox(fd, m.layout)
-	if err != nil {
+	g := &greeting{sock: s, hello: append([]byte(nil), m.body...)}
+	if err := g.open(m, fds); err != nil {
 		_ = s.send(message{kind: kindRefuse, body: []byte(err.Error())}, -1, refusalGrace)
 		return nil, err
 	}
 	if err := conn.SetReadDeadline(time.Time{}); err != nil {
-		peer.close()
+		g.close()
 		return nil, err
 	}
-	return &greeting{sock: s, peer: peer, hello: append([]byte(nil), m.body...)}, nil
+	return g, nil
+}
+
+// open takes what a greeting passes: an outbox, and perhaps a bell. The descriptors are the greeting's, even if it fails.
+func (g *greeting) open(m message, fds []int) (err error) {
+	g.peer, err = openOutbox(fds[0], m.layout)
+	unix.Close(fds[0])
+	if err != nil {
+		closeAll(fds[1:])
+		return err
+	}
+	if len(fds) > 1 {
+		if g.bell, err = openBell(fds[1], g.sock.cred); err != nil {
+			g.peer.close()
+			return err
+		}
+	}
+	return nil
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		unix.Close(fd)
+	}
 }
 
 func who(s *socket) string {
@@ -267,17 +292,17 @@ func (ln *listener) take(g *greeting, own *outbox, fd int, answer func(hello []b
 		own.close()
 		return nil, fmt.Errorf("%w: %w", errAnswered, err)
 	}
-	if err := ln.d.greet(g.sock, own, fd, ours); err != nil {
+	if err := ln.d.greet(g.sock, kindWelcome, own, ours, fd); err != nil {
 		g.close()
 		own.close()
 		return nil, err
 	}
-	return newQueue(ln.d, g.sock, own, g.peer, g.hello, ln.Addr())
+	return newQueue(ln.d, g.sock, g.bell, own, g.peer, g.hello, ln.Addr())
 }
 
-// greet sends a hello with an outbox.
-func (d *domain) greet(s *socket, own *outbox, fd int, hello []byte) error {
-	if err := s.send(message{kind: kindHello, layout: own.layout, body: hello}, fd, d.a.handshake); err != nil {
+// greet sends a hello with an outbox and a bell, or a welcome with an outbox. The descriptors stay the caller's.
+func (d *domain) greet(s *socket, k kind, own *outbox, hello []byte, fds ...int) error {
+	if err := s.sendAll(message{kind: k, layout: own.layout, body: hello}, d.a.handshake, fds...); err != nil {
 		return fmt.Errorf("shm: saying hello: %w", s.ended(err))
 	}
 	return nil
@@ -337,19 +362,34 @@ func (d *domain) introduce(conn *net.UnixConn, addr string, hello []byte, until 
 	if err != nil {
 		return nil, err
 	}
-	err = d.greet(s, own, fd, hello)
+	bell, peers, err := newBells()
+	if err == nil {
+		err = d.greet(s, kindHello, own, hello, fd, peers)
+		unix.Close(peers)
+	}
 	_ = unix.Close(fd)
+	var g *greeting
+	if err == nil {
+		g, err = d.answered(s, addr, until)
+	}
 	if err != nil {
 		own.close()
+		if bell != nil {
+			bell.close()
+		}
 		return nil, err
 	}
-	g, err := d.hear(conn, until)
-	if err != nil {
-		own.close()
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, fmt.Errorf("shm: %s at %s has not accepted: %w", who(s), addr, context.DeadlineExceeded)
-		}
+	return newQueue(d, g.sock, bell, own, g.peer, g.hello, addr)
+}
+
+// answered hears what the listener says to a hello.
+func (d *domain) answered(s *socket, addr string, until time.Time) (*greeting, error) {
+	g, err := d.hear(s.conn, kindWelcome, until)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, fmt.Errorf("shm: %s at %s has not accepted: %w", who(s), addr, context.DeadlineExceeded)
+	case err != nil:
 		return nil, fmt.Errorf("shm: connecting to %s: %w", addr, s.ended(err))
 	}
-	return newQueue(d, g.sock, own, g.peer, g.hello, addr)
+	return g, nil
 }

@@ -24,8 +24,8 @@
 // fails and says so, and the connection goes on. An operation on a key that was not imported before fails then,
 // and with it the connection, as with any operation that fails.
 //
-// The socket also carries the doorbell for a side that sleeps, and its end is
-// how the death of a peer is noticed.
+// A side that sleeps is woken through a pair of sockets that it waits for itself. The end of the first
+// socket is how the death of a peer is noticed, which wakes it, too.
 //
 // # What protects
 //

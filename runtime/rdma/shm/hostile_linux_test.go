@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -18,73 +19,56 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
-// memfd makes a file to pass.
-func memfd(t testing.TB, size int64, seals int) int {
-	t.Helper()
-	fd, err := unix.MemfdCreate("test", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	fatal(t, err)
-	t.Cleanup(func() { _ = unix.Close(fd) })
-	fatal(t, unix.Ftruncate(fd, size))
-	if seals != 0 {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
-		fatal(t, err)
-	}
-	return fd
-}
-
-// rogue is the socket of a peer that does what it likes.
-func rogue(t testing.TB, addr string) *socket {
-	t.Helper()
-	c, err := net.Dial(network, addr)
-	fatal(t, err)
-	t.Cleanup(func() { _ = c.Close() })
-	s, err := newSocket(c.(*net.UnixConn))
-	fatal(t, err)
-	return s
-}
-
 // TestBadHellos sends hellos that must be refused, with descriptors that must be closed.
 func TestBadHellos(t *testing.T) {
 	good := newAdapter(nil).layout
 	size := int64(good.size())
 	grown := good
 	grown.arena *= 2
+	memory := func(size int64, seals int) func(testing.TB) []int {
+		return func(t testing.TB) []int { return []int{memfd(t, size, seals), rogueBell(t)} }
+	}
+	bell := func(make func(t testing.TB) int) func(testing.TB) []int {
+		return func(t testing.TB) []int { return []int{memfd(t, size, sealed), make(t)} }
+	}
+	socket := func(family, typ int) func(t testing.TB) int {
+		return func(t testing.TB) int {
+			fd, err := unix.Socket(family, typ|unix.SOCK_CLOEXEC, 0)
+			fatal(t, err)
+			t.Cleanup(func() { _ = unix.Close(fd) })
+			return fd
+		}
+	}
 	for _, test := range []struct {
 		name   string
 		l      layout
-		size   int64
-		seals  int
-		passes int
+		passes func(t testing.TB) []int
 	}{
-		{"no descriptor", good, size, sealed, 0},
-		{"two descriptors", good, size, sealed, 2},
-		{"many descriptors", good, size, sealed, 100},
-		{"not sealed", good, size, 0, 1},
-		{"too short", good, size - 1, sealed, 1},
-		{"larger than the file", grown, size, sealed, 1},
-		{"no entries", layout{0, good.arena, good.slots, good.longest}, size, sealed, 1},
-		{"entries no power of two", layout{3, good.arena, good.slots, good.longest}, size, sealed, 1},
-		{"huge", layout{1 << 31, 1 << 31, 1 << 31, 1 << 31}, size, sealed, 1},
-		{"messages longer than the arena", layout{good.entries, good.arena, good.slots, good.arena}, size, sealed, 1},
+		{"no descriptor", good, func(testing.TB) []int { return nil }},
+		{"one descriptor", good, func(t testing.TB) []int { return memory(size, sealed)(t)[:1] }},
+		{"many descriptors", good, func(t testing.TB) []int { return slices.Repeat(memory(size, sealed)(t), 50) }},
+		{"not sealed", good, memory(size, 0)},
+		{"too short", good, memory(size-1, sealed)},
+		{"larger than the file", grown, memory(size, sealed)},
+		{"no entries", layout{0, good.arena, good.slots, good.longest}, memory(size, sealed)},
+		{"entries no power of two", layout{3, good.arena, good.slots, good.longest}, memory(size, sealed)},
+		{"huge", layout{1 << 31, 1 << 31, 1 << 31, 1 << 31}, memory(size, sealed)},
+		{"messages longer than the arena", layout{good.entries, good.arena, good.slots, good.arena}, memory(size, sealed)},
+		{"a bell that is a file", good, bell(func(t testing.TB) int { return memfd(t, size, sealed) })},
+		{"a bell of another family", good, bell(socket(unix.AF_NETLINK, unix.SOCK_RAW))},
+		{"a bell of another type", good, bell(socket(unix.AF_UNIX, unix.SOCK_DGRAM))},
+		{"a bell that nobody is at", good, bell(socket(unix.AF_UNIX, unix.SOCK_STREAM))},
+		{"a bell of another process", good, bell(othersSocket)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newSide(t, nil, 4096, all)
 			ln, err := a.dom.Listen(within(t, time.Second), address())
 			fatal(t, err)
 			defer ln.Close()
-			s, fd := rogue(t, ln.Addr()), memfd(t, test.size, test.seals)
+			s, fds := rogue(t, ln.Addr()), test.passes(t)
 			before := count(t)
-			fds := make([]int, test.passes)
-			for i := range fds {
-				fds[i] = fd
-			}
-			var oob []byte
-			if len(fds) > 0 {
-				oob = unix.UnixRights(fds...)
-			}
 			hello := message{kind: kindHello, layout: test.l, body: []byte("x")}
-			_, _, err = s.conn.WriteMsgUnix(hello.append(nil), oob, nil)
-			fatal(t, err)
+			fatal(t, s.sendAll(hello, time.Second, fds...))
 			fatal(t, s.conn.SetReadDeadline(time.Now().Add(5*time.Second)))
 			if m, _, err := s.receive(); err == nil && m.kind != kindRefuse {
 				t.Errorf("answered with kind %d", m.kind)
@@ -108,13 +92,8 @@ func TestNoRoomForDescriptors(t *testing.T) {
 	c, err := ln.Accept()
 	fatal(t, err)
 	defer c.Close()
-	fatal(t, s.send(message{kind: kindHello, layout: d.a.layout, body: []byte("x")}, fd, time.Second))
-
-	var was unix.Rlimit
-	fatal(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
-	fatal(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Max: was.Max}))
-	_, err = d.hear(c.(*net.UnixConn), time.Now().Add(5*time.Second))
-	fatal(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &was))
+	fatal(t, s.sendAll(message{kind: kindHello, layout: d.a.layout, body: []byte("x")}, time.Second, fd, rogueBell(t)))
+	fatal(t, withoutDescriptors(func() { _, err = d.hear(c.(*net.UnixConn), kindHello, time.Now().Add(5*time.Second)) }))
 	if !errors.Is(err, errNoRoom) {
 		t.Errorf("heard %v", err)
 	}
@@ -124,29 +103,6 @@ func TestNoRoomForDescriptors(t *testing.T) {
 	if m.kind != kindRefuse || !strings.Contains(string(m.body), "RLIMIT_NOFILE") {
 		t.Errorf("told kind %d, %q", m.kind, m.body)
 	}
-}
-
-// rogueQueue connects a queue to a peer whose socket and outbox the test has.
-func rogueQueue(t testing.TB) (a *side, sock *socket, own, peer *outbox) {
-	t.Helper()
-	a = newSide(t, nil, 1<<16, all)
-	ln, err := a.dom.Listen(within(t, time.Second), address())
-	fatal(t, err)
-	defer ln.Close()
-	s := rogue(t, ln.Addr())
-	d := newDomain(newAdapter(nil))
-	own, fd, err := newOutbox(d.a.layout)
-	fatal(t, err)
-	t.Cleanup(own.close)
-	fatal(t, d.greet(s, own, fd, nil))
-	fatal(t, unix.Close(fd))
-	q, err := ln.Accept(within(t, time.Second), func([]byte) ([]byte, error) { return nil, nil })
-	fatal(t, err)
-	a.q = q.(*queue)
-	g, err := d.hear(s.conn, time.Now().Add(time.Second))
-	fatal(t, err)
-	t.Cleanup(g.peer.close)
-	return a, g.sock, own, g.peer
 }
 
 // TestBadGrants answers questions with memory that must not be mapped, or not be believed.
@@ -224,6 +180,7 @@ func TestBadMessages(t *testing.T) {
 		"empty kind":      {0},
 		"unknown kind":    {99},
 		"a second hello":  (&message{kind: kindHello, layout: newAdapter(nil).layout}).append(nil),
+		"a welcome":       (&message{kind: kindWelcome, layout: newAdapter(nil).layout}).append(nil),
 		"a refusal":       (&message{kind: kindRefuse}).append(nil),
 		"not asked":       (&message{kind: kindDeny, id: 5}).append(nil),
 		"a grant without": (&message{kind: kindGrant, id: 5}).append(nil),
@@ -440,7 +397,8 @@ func TestDialEnds(t *testing.T) {
 	b := newSide(t, nil, 4096, all)
 	for name, says := range map[string][]byte{
 		"hangs up": nil, "nonsense": []byte("HTTP/1.1 400 Bad Request"), "a bell": {byte(kindBell)},
-		"a hello without outbox": (&message{kind: kindHello, layout: b.dom.a.layout}).append(nil),
+		"a welcome without outbox": (&message{kind: kindWelcome, layout: b.dom.a.layout}).append(nil),
+		"a hello":                  (&message{kind: kindHello, layout: b.dom.a.layout}).append(nil),
 	} {
 		addr := address()
 		ln, err := net.ListenUnix(network, &net.UnixAddr{Name: addr, Net: network})

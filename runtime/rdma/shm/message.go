@@ -20,24 +20,25 @@ import (
 type kind uint8
 
 const (
-	kindHello  kind = iota + 1 // dialer to listener, and back: outbox; one descriptor
-	kindRefuse                 // listener: no, and why
-	kindBell                   // wake up: there is something in my outbox
-	kindAsk                    // let me have the memory of a key
-	kindGrant                  // here it is; one descriptor
-	kindDeny                   // no, and why
-	kindRevoke                 // a key that was granted is no longer good: unmap it
-	kindAbort                  // this side has failed, and why
-	kindBye                    // this side closes
+	kindHello   kind = iota + 1 // dialer to listener: outbox and bell; two descriptors
+	kindRefuse                  // listener: no, and why
+	kindBell                    // look again: what you were waiting for to send has come
+	kindAsk                     // let me have the memory of a key
+	kindGrant                   // here it is; one descriptor
+	kindDeny                    // no, and why
+	kindRevoke                  // a key that was granted is no longer good: unmap it
+	kindAbort                   // this side has failed, and why
+	kindBye                     // this side closes
+	kindWelcome                 // listener to dialer, whom it takes: outbox; one descriptor
 )
 
 const (
 	magic       = 0x6d687362 // "bshm"
-	version     = 1
+	version     = 2
 	maxHello    = 512  // bytes that the layer above may say in a hello
 	maxText     = 512  // bytes of a reason
 	maxMessage  = 1024 // bytes of a message on the socket
-	maxPassed   = 1    // descriptors with a message
+	maxPassed   = 2    // descriptors with a message
 	lenKey      = 1 + 4 + 4 + 4
 	lenGrant    = 1 + 4 + 4 + 8 + 2 + 8 + 8 + 8
 	lenGreeting = 1 + 4 + 2 + 4*4
@@ -46,8 +47,8 @@ const (
 // message is any of them: each uses some of the fields.
 type message struct {
 	kind   kind
-	layout layout // Hello
-	body   []byte // Hello: what the layer above says; Refuse, Deny, Abort: a text
+	layout layout // Hello, Welcome
+	body   []byte // Hello, Welcome: what the layer above says; Refuse, Deny, Abort: a text
 	id     uint32 // Ask, Grant, Deny: which question
 	key    uint32 // Ask
 	epoch  uint32 // Ask
@@ -62,7 +63,10 @@ type message struct {
 
 // passes is how many descriptors go with a message.
 func (k kind) passes() int {
-	if k == kindHello || k == kindGrant {
+	switch k {
+	case kindHello:
+		return 2
+	case kindWelcome, kindGrant:
 		return 1
 	}
 	return 0
@@ -74,7 +78,7 @@ var order = binary.LittleEndian
 func (m *message) append(b []byte) []byte {
 	b = append(b, byte(m.kind))
 	switch m.kind {
-	case kindHello:
+	case kindHello, kindWelcome:
 		b = order.AppendUint32(b, magic)
 		b = order.AppendUint16(b, version)
 		b = order.AppendUint32(b, m.layout.entries)
@@ -132,7 +136,7 @@ func parse(b []byte) (m message, err error) {
 	body := b[want:]
 	b = b[1:want]
 	switch m.kind {
-	case kindHello:
+	case kindHello, kindWelcome:
 		if g := order.Uint32(b); g != magic {
 			return message{}, fmt.Errorf("%w: it begins with %#x, so this is no shm peer", errMessage, g)
 		}
@@ -156,7 +160,7 @@ func parse(b []byte) (m message, err error) {
 		m.status = rdma.Status(b[0])
 	}
 	m.body = cut(body, maxText)
-	if m.kind == kindHello {
+	if m.kind == kindHello || m.kind == kindWelcome {
 		m.body = body
 	}
 	return m, nil
@@ -166,7 +170,7 @@ func parse(b []byte) (m message, err error) {
 // may have one. It is 0 for kinds that do not exist.
 func (k kind) size() (n int, open bool) {
 	switch k {
-	case kindHello:
+	case kindHello, kindWelcome:
 		return lenGreeting, true
 	case kindRefuse:
 		return 1, true

@@ -21,6 +21,7 @@ func samples() []message {
 		{kind: kindRevoke, slot: 1, nonce: 2},
 		{kind: kindAbort, status: rdma.StatusTimeout, body: []byte("late")},
 		{kind: kindBye},
+		{kind: kindWelcome, layout: layout{128, 1 << 20, 4096, 4096}, body: []byte("hello")},
 	}
 }
 

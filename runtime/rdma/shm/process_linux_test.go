@@ -115,8 +115,14 @@ func (e *end) next(ctx context.Context) (c rdma.Completion, err error) {
 // help is the second process. It says "ready" when it is where it should be,
 // and is then killed or stopped, unless it ends by itself.
 func help(role, addr string) error {
-	if role == "silent" || role == "greeter" {
+	switch role {
+	case "silent", "greeter":
 		return helpRaw(role, addr)
+	case "listening":
+		_, err := net.Listen("unix", addr)
+		ready()
+		forget()
+		return err
 	}
 	if act := programs[role]; act != nil {
 		return act(addr)
@@ -229,7 +235,11 @@ func helpRaw(role, addr string) error {
 		if err != nil {
 			return err
 		}
-		if err := d.greet(s, own, fd, make([]byte, 16)); err != nil {
+		_, bell, err := newBells()
+		if err != nil {
+			return err
+		}
+		if err := d.greet(s, kindHello, own, make([]byte, 16), fd, bell); err != nil {
 			return err
 		}
 	}

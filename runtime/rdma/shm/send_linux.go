@@ -139,7 +139,7 @@ func (q *queue) ringIfAsleep() {
 	q.sender.told = q.sender.sent
 	if w := q.peerSleep.Load(); w&1 == 1 && w != q.rungFor {
 		q.rungFor = w
-		q.sock.ring()
+		q.bell.ring()
 	}
 }
 

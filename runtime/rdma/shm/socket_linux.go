@@ -104,9 +104,17 @@ func (s *socket) post(m message) error {
 // send sends a message with the descriptor that goes with it (-1: none), and waits for room, but not
 // forever. The descriptor stays the caller's.
 func (s *socket) send(m message, fd int, timeout time.Duration) error {
+	if fd < 0 {
+		return s.sendAll(m, timeout)
+	}
+	return s.sendAll(m, timeout, fd)
+}
+
+// sendAll is send with any number of descriptors.
+func (s *socket) sendAll(m message, timeout time.Duration, fds ...int) error {
 	var oob []byte
-	if fd >= 0 {
-		oob = unix.UnixRights(fd)
+	if len(fds) > 0 {
+		oob = unix.UnixRights(fds...)
 	}
 	if err := s.conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
 		return err
@@ -136,13 +144,25 @@ func lacksRoom(err error) (why string, ok bool) {
 // is -1 for a message that has none. The message is there with errNoRoom, too: it came without its
 // descriptor. io.EOF means that the peer has ended.
 func (s *socket) receive() (m message, fd int, err error) {
+	m, fds, err := s.receiveAll()
+	for _, fd := range fds[min(len(fds), 1):] {
+		unix.Close(fd) // of a hello where there is to be none
+	}
+	if len(fds) == 0 {
+		return m, -1, err
+	}
+	return m, fds[0], err
+}
+
+// receiveAll is receive, for messages that may have more descriptors.
+func (s *socket) receiveAll() (m message, fds []int, err error) {
 	if err := s.raw.Read(s.recv); err != nil {
-		return message{}, -1, err
+		return message{}, nil, err
 	}
 	if s.err != nil {
-		return message{}, -1, s.err
+		return message{}, nil, s.err
 	}
-	fds, err := passed(s.oob[:min(int(s.hdr.Controllen), len(s.oob))])
+	fds, err = passed(s.oob[:min(int(s.hdr.Controllen), len(s.oob))])
 	if err == nil {
 		m, err = parse(s.buf[:s.n])
 	}
@@ -156,12 +176,9 @@ func (s *socket) receive() (m message, fd int, err error) {
 		for _, fd := range fds {
 			unix.Close(fd)
 		}
-		return m, -1, err
+		return m, nil, err
 	}
-	if len(fds) == 0 {
-		return m, -1, nil
-	}
-	return m, fds[0], nil
+	return m, fds, nil
 }
 
 // ended is the error of what was done with the socket: that

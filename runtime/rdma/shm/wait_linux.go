@@ -3,6 +3,7 @@ package shm
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -42,6 +43,49 @@ func (s *spinner) learn(was int64, useful bool) {
 	}
 }
 
+// sleeper is what a wait that sleeps needs; made once, so that sleeping allocates nothing.
+type sleeper struct {
+	mu     sync.Mutex // one at a time
+	ctx    context.Context
+	wake   func() // of the queue
+	look   func(fd uintptr) bool
+	looks  int // in this sleep
+	sleeps int
+	done   <-chan struct{} // the context whose end stop is for, by its channel
+	stop   func() bool
+}
+
+func (s *sleeper) init(q *queue) {
+	s.wake = q.wake
+	s.look = func(fd uintptr) bool {
+		s.looks++
+		return s.looks > 1 || s.ctx.Err() != nil || q.wakeful()
+	}
+}
+
+// heed has the end of a context wake who sleeps. It is the same one most times: then
+// there is nothing to do.
+func (s *sleeper) heed(ctx context.Context) {
+	done := ctx.Done()
+	if done == s.done {
+		return
+	}
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+	if s.done = done; done != nil {
+		s.stop = context.AfterFunc(ctx, s.wake)
+	}
+}
+
+// end waits until nobody sleeps, for a queue that is closed, and heeds no context any more.
+func (s *sleeper) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heed(context.Background())
+}
+
 // Wait looks for a while, if the connection is adaptive, and then sleeps
 // until the peer or a goroutine of this process rings.
 func (q *queue) Wait(ctx context.Context) error {
@@ -52,34 +96,39 @@ func (q *queue) Wait(ctx context.Context) error {
 			return err
 		}
 	}
+	s := &q.sleeper
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	q.pollMu.Lock()
 	if q.closed {
 		q.pollMu.Unlock()
 		return errClosed
 	}
-	if q.sleepers.Add(1) == 1 {
-		q.ownSleep.Add(1) // odd now; before the last look, as the peer does it the other way round
-	}
-	ready := q.ready()
+	q.sleepers.Store(1)
+	q.ownSleep.Add(1) // odd now; before the last look, as the peer does it the other way round
 	q.pollMu.Unlock()
-	var err error
-	if !ready {
-		select {
-		case <-q.bells:
-		case <-q.end:
-			err = errClosed
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
+	s.heed(ctx)
+	s.ctx, s.looks = ctx, 0
+	q.bell.sleep(s.look)
+	s.ctx = nil
+	if s.sleeps++; s.sleeps%maxUnread == 0 {
+		_ = q.bell.raw.Control(q.bell.read)
 	}
 	q.pollMu.Lock()
 	defer q.pollMu.Unlock()
-	if q.sleepers.Add(-1) != 0 {
-		q.wake() // one bell is for all
-	} else if !q.closed {
-		q.ownSleep.Add(1) // even now
+	q.sleepers.Store(0)
+	if q.closed {
+		return errClosed
 	}
-	return err
+	q.ownSleep.Add(1) // even now
+	return ctx.Err()
+}
+
+// wakeful reports whether there is a reason not to sleep.
+func (q *queue) wakeful() bool {
+	q.pollMu.Lock()
+	defer q.pollMu.Unlock()
+	return q.closed || q.ready()
 }
 
 // look spins until there is something, or the time is over.
