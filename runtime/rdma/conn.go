@@ -251,7 +251,7 @@ func (c *Conn) announce(f *failure) {
 	idle := c.settled()
 	closing := errors.Is(err, ErrClosed)
 	if !closing || !idle {
-		c.q.Abort(err)
+		c.q.Abort(forPeer(err))
 	}
 	c.cancel(err)
 	c.ctl.fail(err)

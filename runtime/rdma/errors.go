@@ -43,11 +43,11 @@ var (
 
 // OpError says why an operation could not be posted, or failed.
 type OpError struct {
-	Op     string // "write", "read", "compare-and-swap", …
+	Op     string // "write", "read", "compare-and-swap", …; "the connection's own message"
 	Region string // the local region: its type, where it was made, and, once posted, what it granted then; empty where there is none
 	Remote string // the peer's elements: which of what was imported, and what it grants; or their key. Empty where there are none
 	Bytes  int    // moved
-	At     string // dir/file.go:12, where it was posted
+	At     string // dir/file.go:12, where it was posted; empty for the connection's own
 	Peer   string // the peer's address; empty before there is one
 	Seq    uint64 // the operation's number on its connection, from 0
 	Err    error  // the reason
@@ -129,6 +129,30 @@ func (e *connError) Unwrap() error { return e.err }
 
 // ended is why the connection ended, where that was no operation.
 func (c *Conn) ended(why error) error { return &connError{c.peer, why} }
+
+// ownMessage is what connections say to each other.
+const ownMessage = "the connection's own message"
+
+// forPeer is an error as a provider tells it to the peer: why this side gave the connection up, in
+// one clause. What the peer knows, and what is nobody's business there, is left out: the connection,
+// regions, and places in this program.
+func forPeer(err error) error {
+	var op *OpError
+	var conn *connError
+	switch {
+	case errors.As(err, &op):
+		what := strings.TrimPrefix(op.Op, "the connection's ")
+		if op.Bytes > 0 {
+			what = fmt.Sprintf("%s of %d bytes", what, op.Bytes)
+		}
+		return fmt.Errorf("its %s failed: %s", what, reason(op.Err))
+	case errors.Is(err, ErrClosed):
+		return errors.New("its program closed it")
+	case errors.As(err, &conn):
+		err = conn.err
+	}
+	return errors.New(reason(err))
+}
 
 // reasonAt is [reason] in a text that names the peer already.
 func reasonAt(peer string, err error) string {

@@ -7,6 +7,7 @@ var (
 	errNoDomain = wrap(ErrClosed, noDomain)
 	errNoListen = wrap(ErrClosed, "no listener: a nil pointer or a zero value; Domain.Listen gives them")
 	errNoConn   = wrap(ErrClosed, "no connection: a nil pointer or a zero value; Dial and Accept give them")
+	errNoScoped = wrap(ErrClosed, "no right: a nil pointer or a zero value; Grant gives them")
 	errNoOp     = wrap(ErrOp, "wait: a zero Op; operations that were posted give others")
 )
 

@@ -65,7 +65,7 @@ func Offer[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess]
 // OfferScoped is [Offer] for a right that only this connection's peer has.
 func OfferScoped[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, g *Scoped[T, A]) error {
 	if g == nil || g.s == nil {
-		return barewire.ErrNoGrant
+		return errNoScoped
 	}
 	s := g.s
 	if s.conn != c {

@@ -179,7 +179,7 @@ func (s *scope) end(ctx context.Context) error {
 // Remote is the reference, to put into messages to the connection's peer.
 func (g *Scoped[T, A]) Remote() (barewire.Remote[T, A], error) {
 	if g == nil || g.s == nil {
-		return barewire.Remote[T, A]{}, barewire.ErrNoGrant
+		return barewire.Remote[T, A]{}, errNoScoped
 	}
 	s := g.s
 	s.reg.mu.Lock()
@@ -194,7 +194,7 @@ func (g *Scoped[T, A]) Remote() (barewire.Remote[T, A], error) {
 // memory by it any more. Revoking again does nothing.
 func (g *Scoped[T, A]) Revoke(ctx context.Context) error {
 	if g == nil || g.s == nil {
-		return barewire.ErrNoGrant
+		return errNoScoped
 	}
 	s := g.s
 	s.reg.mu.Lock()

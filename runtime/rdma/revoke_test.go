@@ -101,7 +101,7 @@ func TestGrant(t *testing.T) {
 	ok(t, r.Close())
 	is(t, g.Revoke(ctx), nil)
 	var none *rdma.Scoped[sample.Tick, barewire.RemoteRead]
-	is(t, none.Revoke(ctx), barewire.ErrNoGrant)
+	is(t, none.Revoke(ctx), rdma.ErrClosed)
 }
 
 // TestRegisterFails leaves the region as it was.

@@ -55,6 +55,9 @@ func (c *Conn) record(seq uint64) *record { return &c.ring[seq&c.mask] }
 // opError says what an operation was, and why it did not succeed.
 func (c *Conn) opError(seq uint64, r *record, err error) *OpError {
 	e := &OpError{Op: r.verb.String(), Bytes: r.bytes, At: r.at.String(), Peer: c.peer, Seq: seq, Err: err}
+	if r.by != forUser {
+		e.Op, e.At = ownMessage, "" // nobody asked for it
+	}
 	if r.h != nil {
 		e.Region = r.h.Name() + " (" + rightsText(r.grants) + ")"
 	}

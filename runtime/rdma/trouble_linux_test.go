@@ -1,6 +1,7 @@
 package rdma_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -142,5 +143,21 @@ func TestRefusedIsLogged(t *testing.T) {
 	is(t, s.events(t, rdma.EventRefused, 1)[0].Err, rdma.ErrTooMany)
 	if !strings.Contains(s.log.String(), "a peer was refused") {
 		t.Errorf("the log has %s", s.log.String())
+	}
+}
+
+// TestPeerGaveUp: why a peer gave the connection up is one clause.
+func TestPeerGaveUp(t *testing.T) {
+	for why, want := range map[error]string{
+		errors.New("enough"): "(it gave the connection up: the connection was aborted: enough)",
+		rdma.ErrClosed:       "(it gave the connection up: its program closed it)",
+	} {
+		s := otherWorlds["shm"](t).stage(rdma.Config{})
+		s.b.conn.Abort(why)
+		_, err := s.a.conn.Receive(limit(t), make([]byte, 1))
+		is(t, err, rdma.ErrPeerLost)
+		if !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v\ndoes not end in %q", err, want)
+		}
 	}
 }
