@@ -16,6 +16,7 @@ import (
 type queue struct {
 	dom      *domain
 	sock     *socket
+	bell     *bell
 	own      *outbox
 	peer     *outbox
 	hello    []byte
@@ -29,10 +30,9 @@ type queue struct {
 
 	dead     atomic.Uint32 // alive, failed or lost
 	peerGone atomic.Bool   // the peer's socket has ended: it is in nobody's memory
-	sleepers atomic.Int32  // goroutines in Wait that sleep; changed under pollMu
+	sleepers atomic.Int32  // 1 while a goroutine sleeps in Wait; changed under pollMu
 	spin     spinner
-	bells    chan struct{} // wakes a sleeper
-	end      chan struct{} // closed by Close
+	sleeper  sleeper
 	watched  chan struct{} // closed when the watcher has ended
 
 	pollMu sync.Mutex
@@ -72,14 +72,12 @@ const (
 
 // newQueue makes a queue of what a handshake has given, and owns all of it,
 // even if it fails.
-func newQueue(d *domain, s *socket, own, peer *outbox, hello []byte, name string) (*queue, error) {
+func newQueue(d *domain, s *socket, b *bell, own, peer *outbox, hello []byte, name string) (*queue, error) {
 	q := &queue{
-		dom: d, sock: s, own: own, peer: peer, hello: hello,
+		dom: d, sock: s, bell: b, own: own, peer: peer, hello: hello,
 		peerName: fmt.Sprintf("process %d of user %d at %s", s.cred.Pid, s.cred.Uid, name),
 		longest:  int(min(own.longest, peer.longest)),
 		trusted:  d.a.trusts(s.cred),
-		bells:    make(chan struct{}, 1),
-		end:      make(chan struct{}),
 		watched:  make(chan struct{}),
 		grants:   map[*registration]*grant{},
 		nonce:    firstNonce,
@@ -90,6 +88,7 @@ func newQueue(d *domain, s *socket, own, peer *outbox, hello []byte, name string
 	q.ownPosted, q.peerPosted = own.word(atPosted), peer.word(atPosted)
 	q.ownConsumed, q.peerConsumed = own.word(atConsumed), peer.word(atConsumed)
 	q.spin.allowed = d.a.spin
+	q.sleeper.init(q)
 	q.recvs.init(int(own.entries))
 	q.done.init(d.a.limits.Depth)
 	q.waiting.init(d.a.limits.Depth)
@@ -99,6 +98,7 @@ func newQueue(d *domain, s *socket, own, peer *outbox, hello []byte, name string
 		q.slots = append(q.slots, i-1)
 	}
 	if err := d.enter(q); err != nil {
+		b.close()
 		own.close()
 		peer.close()
 		return nil, errors.Join(err, s.conn.Close())
@@ -176,16 +176,13 @@ func (q *queue) complete(c *rdma.Completion) {
 // Unlocking is between what was stored and the look at the sleepers, as Wait does it the other way round.
 func (q *queue) unlock() {
 	q.mu.Unlock()
-	if q.sleepers.Load() != 0 {
-		q.wake()
-	}
+	q.wake()
 }
 
-// wake wakes a sleeper of this process, if there is one.
+// wake wakes a sleeper of this process, if there is one: what it is to see was stored before.
 func (q *queue) wake() {
-	select {
-	case q.bells <- struct{}{}:
-	default:
+	if q.sleepers.Load() != 0 {
+		q.bell.nudge()
 	}
 }
 
@@ -213,7 +210,8 @@ func (q *queue) Close() error {
 	q.imports.close()
 	q.mu.Unlock()
 	q.pollMu.Unlock()
-	close(q.end)
+	q.wake()
+	q.sleeper.end()
 	_ = q.sock.post(message{kind: kindBye})
 	if q.outside(q.dom.a.letGo) {
 		q.finish()
@@ -230,6 +228,7 @@ func (q *queue) Close() error {
 // finish gives back what a closed queue has. The peer is in no memory of ours.
 func (q *queue) finish() {
 	_ = q.sock.conn.Close()
+	q.bell.close()
 	<-q.watched
 	q.dropGrants()
 	q.own.close()
