@@ -249,7 +249,7 @@ func (c *Conn) announce(f *failure) {
 		c.reportViolation(err)
 	}
 	idle := c.settled()
-	closing := errors.Is(err, ErrClosed)
+	closing := errors.Is(err, ErrClosed) && !errors.Is(err, ErrAborted) // and no closed thing was why
 	if !closing || !idle {
 		c.q.Abort(forPeer(err))
 	}

@@ -146,7 +146,7 @@ func forPeer(err error) error {
 			what = fmt.Sprintf("%s of %d bytes", what, op.Bytes)
 		}
 		return fmt.Errorf("its %s failed: %s", what, reason(op.Err))
-	case errors.Is(err, ErrClosed):
+	case errors.As(err, &conn) && conn.err == ErrClosed:
 		return errors.New("its program closed it")
 	case errors.As(err, &conn):
 		err = conn.err

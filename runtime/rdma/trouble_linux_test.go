@@ -150,7 +150,7 @@ func TestRefusedIsLogged(t *testing.T) {
 func TestPeerGaveUp(t *testing.T) {
 	for why, want := range map[error]string{
 		errors.New("enough"): "(it gave the connection up: the connection was aborted: enough)",
-		rdma.ErrClosed:       "(it gave the connection up: its program closed it)",
+		rdma.ErrClosed:       "(it gave the connection up: the connection was aborted: it is closed)", // as of another one
 	} {
 		s := otherWorlds["shm"](t).stage(rdma.Config{})
 		s.b.conn.Abort(why)
