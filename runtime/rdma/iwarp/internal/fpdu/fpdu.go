@@ -22,7 +22,8 @@ package fpdu
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/crc32c"
 )
 
 // Sizes of what a frame (FPDU) is made of. Its length field counts the ULPDU alone: header and payload.
@@ -128,10 +129,11 @@ func (h *Header) appendSegment(b []byte) []byte {
 	return be.AppendUint32(b, h.MO)
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // CRC is the checksum of pieces of a frame, continued from that of what came before. It begins with 0.
-func CRC(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
+func CRC(sum uint32, b []byte) uint32 { return crc32c.Update(sum, b) }
+
+// CopyCRC copies b to dst, which is as long at least, and is CRC of what is in dst then: b may change meanwhile.
+func CopyCRC(dst, b []byte, sum uint32) uint32 { return crc32c.Copy(dst, b, sum) }
 
 var zeros [4]byte
 

@@ -432,6 +432,10 @@ func TestCRC(t *testing.T) {
 			t.Errorf("the checksum of %x is sent as %x, not %x", c.data, got, want)
 		}
 	}
+	dst := make([]byte, len(up))
+	if got := CopyCRC(dst, up, 0); got != CRC(0, up) || !bytes.Equal(dst, up) {
+		t.Errorf("copied %x with %#x", dst, got)
+	}
 	if got := AppendTail(nil, 13, 0x12345678, false); !bytes.Equal(got, make([]byte, 1+CRCSize)) {
 		t.Errorf("without checksums, the tail is %x", got)
 	}
