@@ -1,0 +1,97 @@
+package iwarp
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp/internal/fpdu"
+)
+
+// batch is frames that are written together. With checksums all of their bytes are copied: the memory may change
+// meanwhile, and the sum must be that of what is sent. Without, long payloads are written from where they are.
+type batch struct {
+	crc  bool
+	buf  []byte
+	refs []ref
+	size int   // bytes of both
+	sent int   // of them
+	err  error // why nothing can be written any more
+}
+
+// ref is memory whose bytes are among those of a batch.
+type ref struct {
+	at  int // they come before this one of buf
+	p   unsafe.Pointer
+	n   int
+	reg *registration
+	own bool // it is of a request of ours, and not exported memory
+}
+
+// enter begins an access to it.
+func (r *ref) enter() bool {
+	if r.own {
+		return r.reg.enterLocal()
+	}
+	return r.reg.enter()
+}
+
+const (
+	minRef  = 8 << 10 // shorter payloads are copied
+	maxRefs = 64
+)
+
+func (b *batch) empty() bool { return b.sent == b.size }
+
+// reset makes room for the next batch.
+func (b *batch) reset() {
+	clear(b.refs)
+	b.buf, b.refs, b.size, b.sent = b.buf[:0], b.refs[:0], 0, 0
+}
+
+// open begins a frame with n bytes of payload. It returns where the frame is in buf.
+func (b *batch) open(h *fpdu.Header, n int) (start int) {
+	start = len(b.buf)
+	b.buf = h.Append(b.buf, n)
+	return start
+}
+
+// close ends a frame.
+func (b *batch) close(start int, h *fpdu.Header, n int) {
+	sum := uint32(0)
+	if b.crc {
+		sum = fpdu.CRC(0, b.buf[start:])
+	}
+	b.buf = fpdu.AppendTail(b.buf, h.Size()+n, sum, b.crc)
+	b.size += fpdu.FrameSize(h.Size() + n)
+}
+
+// drop takes back a frame that was begun.
+func (b *batch) drop(start int) {
+	for n := len(b.refs); n > 0 && b.refs[n-1].at > start; n-- {
+		b.refs = b.refs[:n-1]
+	}
+	b.buf = b.buf[:start]
+}
+
+// add puts n bytes of memory into the frame. It reports false where the memory is no longer registered.
+func (b *batch) add(p unsafe.Pointer, n int, reg *registration, own bool) bool {
+	r := ref{at: len(b.buf), p: p, n: n, reg: reg, own: own}
+	if writesRefs && !b.crc && n >= minRef && len(b.refs) < maxRefs {
+		b.refs = append(b.refs, r)
+		return true
+	}
+	if !r.enter() {
+		return false
+	}
+	b.buf = slices.Grow(b.buf, n)
+	to := b.buf[len(b.buf) : len(b.buf)+n]
+	if own {
+		copy(to, unsafe.Slice((*byte)(p), n))
+	} else {
+		words.Fetch(unsafe.Pointer(unsafe.SliceData(to)), p, n)
+	}
+	reg.leave()
+	b.buf = b.buf[:len(b.buf)+n]
+	return true
+}

@@ -1,0 +1,234 @@
+package iwarp
+
+import (
+	"errors"
+	"io"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
+)
+
+// link is the connection, as what is written to and read from. On TCP it makes the system calls itself: whoever
+// posts writes without waiting, and long payloads go between socket and memory directly. Everything else goes by
+// the methods of the connection, from the queue's own goroutines.
+type link struct {
+	q        *queue
+	deadline time.Time // when the one for writing was set last
+
+	raw                   syscall.RawConn // nil where it is not TCP
+	onTry, onRoom, onRead func(fd uintptr) bool
+
+	out   [2*maxRefs + 1]unix.Iovec
+	into  [2]unix.Iovec
+	n     int // bytes that a read put into the buffer
+	fault error
+}
+
+// With words copied one by one nothing is copied by the kernel: it does not do so by words.
+const (
+	writesRefs    = !words.ByWords
+	readsDirectly = !words.ByWords
+	minDirect     = 8 << 10 // of a payload; what is shorter is copied
+	behindDirect  = 64      // bytes that are read with it, for the header of the next frame or a short one
+)
+
+var (
+	errOver    = errors.New("the queue has ended")
+	errRevoked = errors.New("the memory was deregistered while it was sent")
+)
+
+func (l *link) open(q *queue) error {
+	l.q = q
+	if q.s.tcp == nil {
+		return nil
+	}
+	raw, err := q.s.tcp.SyscallConn()
+	if err != nil {
+		return err
+	}
+	l.raw = raw
+	l.onTry = func(fd uintptr) bool { l.push(fd); return true }
+	l.onRoom = func(fd uintptr) bool { return l.push(fd) }
+	l.onRead = l.pull
+	return nil
+}
+
+// immediate reports whether try may be called.
+func (l *link) immediate() bool { return l.raw != nil }
+
+// try writes what can be written without waiting. It reports whether that was all.
+func (l *link) try() bool {
+	o := &l.q.out
+	if !o.empty() {
+		if err := l.raw.Write(l.onTry); err != nil && o.err == nil {
+			o.err = err
+		}
+	}
+	return o.empty()
+}
+
+// flush writes what is left of the batch. It may wait.
+func (l *link) flush() {
+	if l.raw == nil {
+		l.q.flushPlain()
+		return
+	}
+	o := &l.q.out
+	if o.err != nil || l.try() || o.err != nil {
+		return
+	}
+	for !o.empty() && o.err == nil {
+		l.q.writeDeadline(time.Now().Add(progress))
+		if err := l.raw.Write(l.onRoom); err != nil && o.err == nil {
+			o.err = err
+		}
+	}
+	l.q.writeDeadline(time.Time{})
+}
+
+// push writes until there is no more room. It reports whether it has done anything, or cannot.
+func (l *link) push(fd uintptr) bool {
+	o := &l.q.out
+	before := o.sent
+	for !o.empty() && o.err == nil {
+		n, err := l.writev(fd)
+		switch {
+		case err == unix.EAGAIN:
+			return o.sent > before
+		case err == unix.EINTR:
+		case err != nil:
+			o.err = err
+		default:
+			o.sent += n
+		}
+	}
+	return true
+}
+
+// writev makes one system call. What it reads from memory may not end meanwhile.
+func (l *link) writev(fd uintptr) (int, error) {
+	o := &l.q.out
+	if len(o.refs) == 0 {
+		return unix.Write(int(fd), o.buf[o.sent:])
+	}
+	defer l.q.leave()
+	if !l.q.enter() {
+		return 0, errOver
+	}
+	entered := 0
+	defer func() {
+		for _, r := range o.refs[:entered] {
+			r.reg.leave()
+		}
+	}()
+	for i := range o.refs {
+		if !o.refs[i].enter() {
+			return 0, errRevoked
+		}
+		entered++
+	}
+	n := o.gather(l.out[:])
+	written, _, errno := unix.Syscall(unix.SYS_WRITEV, fd, uintptr(unsafe.Pointer(&l.out[0])), uintptr(n))
+	clear(l.out[:n])
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(written), nil
+}
+
+// gather lists the pieces of a batch that are not sent.
+func (b *batch) gather(iov []unix.Iovec) (n int) {
+	skip, from := b.sent, 0
+	piece := func(p unsafe.Pointer, size int) {
+		if skip >= size {
+			skip -= size
+			return
+		}
+		iov[n].Base = (*byte)(unsafe.Add(p, skip))
+		iov[n].SetLen(size - skip)
+		n++
+		skip = 0
+	}
+	for i := range b.refs {
+		r := &b.refs[i]
+		piece(unsafe.Pointer(unsafe.SliceData(b.buf[from:])), r.at-from)
+		piece(r.p, r.n)
+		from = r.at
+	}
+	piece(unsafe.Pointer(unsafe.SliceData(b.buf[from:])), len(b.buf)-from)
+	return n
+}
+
+// read waits for bytes, and says how many of them are in the buffer.
+func (l *link) read() (int, error) {
+	if l.raw == nil {
+		return l.q.readPlain()
+	}
+	l.n, l.fault = 0, nil
+	if err := l.raw.Read(l.onRead); err != nil {
+		return 0, err
+	}
+	return l.n, l.fault
+}
+
+// pull reads what there is. It reports false where it has to wait.
+func (l *link) pull(fd uintptr) bool {
+	in := &l.q.in
+	for {
+		n, err := 0, error(nil)
+		if in.left >= minDirect {
+			n, err = l.readv(fd)
+		} else if n, err = unix.Read(int(fd), in.buf[in.w:]); n > 0 {
+			l.n = n
+		}
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err == unix.EAGAIN:
+			return false
+		case err != nil:
+			l.fault = err
+		case n == 0:
+			l.fault = io.EOF
+		}
+		return true
+	}
+}
+
+// readv reads the next of a payload to its place.
+func (l *link) readv(fd uintptr) (int, error) {
+	in := &l.q.in
+	defer l.q.leave()
+	if !l.q.enter() {
+		return 0, errOver
+	}
+	p, room, reg := in.to.next()
+	room = min(room, in.left)
+	if !in.to.enter(reg) {
+		return 0, in.to.gone()
+	}
+	behind := in.buf[in.w:min(len(in.buf), in.w+behindDirect)]
+	l.into[0].Base = (*byte)(p)
+	l.into[0].SetLen(room)
+	l.into[1].Base = unsafe.SliceData(behind)
+	l.into[1].SetLen(len(behind))
+	iovs := 2
+	if room < in.left {
+		iovs = 1 // what follows is not for the buffer
+	}
+	got, _, errno := unix.Syscall(unix.SYS_READV, fd, uintptr(unsafe.Pointer(&l.into[0])), uintptr(iovs))
+	clear(l.into[:])
+	reg.leave()
+	if errno != 0 {
+		return 0, errno
+	}
+	placed := min(int(got), room)
+	in.to.passed(placed)
+	in.left -= placed
+	l.n = int(got) - placed
+	return int(got), nil
+}

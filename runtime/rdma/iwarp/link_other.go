@@ -1,0 +1,31 @@
+//go:build !linux
+
+package iwarp
+
+import "time"
+
+// link is the connection, as what is written to and read from.
+type link struct {
+	q        *queue
+	deadline time.Time // when the one for writing was set last
+}
+
+const (
+	writesRefs    = false
+	readsDirectly = false
+	minDirect     = 0
+)
+
+func (l *link) open(q *queue) error { l.q = q; return nil }
+
+// immediate reports whether try may be called.
+func (l *link) immediate() bool { return false }
+
+// try writes what can be written without waiting. It reports whether that was all.
+func (l *link) try() bool { return l.q.out.empty() }
+
+// flush writes what is left of the batch. It may wait.
+func (l *link) flush() { l.q.flushPlain() }
+
+// read waits for bytes, and says how many of them are in the buffer.
+func (l *link) read() (int, error) { return l.q.readPlain() }
