@@ -14,6 +14,7 @@ import (
 func TestOwnMessageSaysSo(t *testing.T) {
 	q := &stubQueue{}
 	c := stubConn(t, q)
+	defer c.Close()
 	c.tell(&ctl.Cancel{ID: 1})
 	q.mu.Lock()
 	id := q.wrs[0].ID
@@ -49,8 +50,12 @@ func TestForPeer(t *testing.T) {
 // TestNilScoped has an error that says where rights come from.
 func TestNilScoped(t *testing.T) {
 	var g *Scoped[line, barewire.RemoteRead]
+	c := stubConn(t, &stubQueue{})
+	defer c.Close()
 	_, err := g.Remote()
-	for _, err := range []error{err, g.Revoke(t.Context()), OfferScoped(t.Context(), stubConn(t, &stubQueue{}), "x", g), OfferScoped(t.Context(), stubConn(t, &stubQueue{}), "x", &Scoped[line, barewire.RemoteRead]{})} {
+	for _, err := range []error{
+		err, g.Revoke(t.Context()), OfferScoped(t.Context(), c, "x", g), OfferScoped(t.Context(), c, "x", &Scoped[line, barewire.RemoteRead]{}),
+	} {
 		if err == nil || !strings.Contains(err.Error(), "Grant gives") || strings.Contains(err.Error(), "zero Grant") {
 			t.Errorf("got %v", err)
 		}
