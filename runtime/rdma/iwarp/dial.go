@@ -15,7 +15,7 @@ import (
 // Dial connects to host:port, and waits until the peer has accepted. That takes Config.HandshakeTimeout at most. A peer that
 // knows revision 1 of MPA only is dialled again, as it wants it; nothing can be read from it then.
 func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
-	fail := func(err error) (rdma.Queue, error) { return nil, fmt.Errorf("iwarp: dial %s: %w", addr, err) }
+	fail := func(err error) (rdma.Queue, error) { return nil, fmt.Errorf("iwarp: %w", err) }
 	d.mu.RLock()
 	ended := d.ended
 	d.mu.RUnlock()

@@ -41,7 +41,7 @@ type listener struct {
 
 // Listen listens at host:port; see the package's description of addresses.
 func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error) {
-	fail := func(err error) (rdma.Acceptor, error) { return nil, fmt.Errorf("iwarp: listen at %q: %w", addr, err) }
+	fail := func(err error) (rdma.Acceptor, error) { return nil, fmt.Errorf("iwarp: %w", err) }
 	if err := d.adapter.canListen(); err != nil {
 		return fail(err)
 	}
@@ -224,7 +224,7 @@ func (ln *listener) next(ctx context.Context) (*guest, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-ln.end:
-			return nil, errClosed
+			return nil, fmt.Errorf("the listener: %w", errClosed)
 		default:
 		}
 		select {
@@ -243,11 +243,11 @@ func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byt
 	for {
 		g, err := ln.next(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("iwarp: accept at %s: %w", ln.Addr(), err)
+			return nil, fmt.Errorf("iwarp: %w", err)
 		}
 		q, err := ln.meet(g, answer)
 		if err != nil {
-			return nil, fmt.Errorf("iwarp: accept at %s: %w", ln.Addr(), err)
+			return nil, fmt.Errorf("iwarp: %w", err)
 		}
 		if q != nil {
 			return q, nil

@@ -164,14 +164,14 @@ func faulty(head []byte, reply bool, fault *fpdu.Fault) error {
 }
 
 // refusal is the error of a dialer that was refused.
-type refusal struct{ by, why string }
+type refusal struct{ why string }
 
-// Error says by whom, and why if that is known.
+// Error says why, if that is known.
 func (r *refusal) Error() string {
 	if r.why == "" {
-		return r.by + " refuses the connection, and does not say why"
+		return "the peer refuses the connection, and does not say why"
 	}
-	return r.by + " refuses the connection: " + r.why
+	return "the peer refuses the connection: " + r.why
 }
 
 // Is makes it rdma.ErrRefused.
@@ -191,7 +191,7 @@ func (s side) replied(req, rep *fpdu.Startup, peer string) (*session, error) {
 		if ours && rep.Enhanced {
 			why = printable(hello)
 		}
-		return nil, &refusal{peer, why}
+		return nil, &refusal{why}
 	}
 	fault := func(c fpdu.Cause, detail string) (*session, error) { return nil, &fpdu.Fault{Cause: c, Detail: detail} }
 	ses := &session{initiator: true, crc: req.CRC || rep.CRC, ird: s.inbound, hello: rep.Private, peer: peer}
