@@ -12,6 +12,7 @@ import (
 // meanwhile, and the sum must be that of what is sent. Without, long payloads are written from where they are.
 type batch struct {
 	crc  bool
+	sum  uint32 // of the frame that is open
 	buf  []byte
 	refs []ref
 	size int   // bytes of both
@@ -53,17 +54,26 @@ func (b *batch) reset() {
 func (b *batch) open(h *fpdu.Header, n int) (start int) {
 	start = len(b.buf)
 	b.buf = h.Append(b.buf, n)
+	if b.crc {
+		b.sum = fpdu.CRC(0, b.buf[start:])
+	}
 	return start
 }
 
 // close ends a frame.
-func (b *batch) close(start int, h *fpdu.Header, n int) {
-	sum := uint32(0)
-	if b.crc {
-		sum = fpdu.CRC(0, b.buf[start:])
-	}
-	b.buf = fpdu.AppendTail(b.buf, h.Size()+n, sum, b.crc)
+func (b *batch) close(h *fpdu.Header, n int) {
+	b.buf = fpdu.AppendTail(b.buf, h.Size()+n, b.sum, b.crc)
 	b.size += fpdu.FrameSize(h.Size() + n)
+}
+
+// control appends a frame whose payload is not memory.
+func (b *batch) control(h *fpdu.Header, payload []byte) {
+	b.open(h, len(payload))
+	b.buf = append(b.buf, payload...)
+	if b.crc {
+		b.sum = fpdu.CRC(b.sum, payload)
+	}
+	b.close(h, len(payload))
 }
 
 // drop takes back a frame that was begun.
@@ -86,12 +96,23 @@ func (b *batch) add(p unsafe.Pointer, n int, reg *registration, own bool) bool {
 	}
 	b.buf = slices.Grow(b.buf, n)
 	to := b.buf[len(b.buf) : len(b.buf)+n]
-	if own {
-		copy(to, unsafe.Slice((*byte)(p), n))
-	} else {
-		words.Fetch(unsafe.Pointer(unsafe.SliceData(to)), p, n)
-	}
+	b.copy(to, unsafe.Slice((*byte)(p), n), own)
 	reg.leave()
 	b.buf = b.buf[:len(b.buf)+n]
 	return true
+}
+
+// copy copies a part of a payload, and sums the copy: what is copied may change meanwhile.
+func (b *batch) copy(to, from []byte, own bool) {
+	switch {
+	case own && b.crc:
+		b.sum = fpdu.CopyCRC(to, from, b.sum)
+	case own:
+		copy(to, from)
+	default:
+		words.Fetch(unsafe.Pointer(unsafe.SliceData(to)), unsafe.Pointer(unsafe.SliceData(from)), len(from))
+		if b.crc {
+			b.sum = fpdu.CRC(b.sum, to)
+		}
+	}
 }

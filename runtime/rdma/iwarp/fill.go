@@ -32,7 +32,11 @@ func (q *queue) fillTurns() {
 		}
 	}
 	for q.answers.n() > 0 && o.refused == nil && o.size < turn {
-		q.answer(q.answers.first(), turn)
+		r := q.answers.first()
+		if r.word != nil && len(o.refs) > 0 {
+			return // what a read before it finds is taken when the batch is written
+		}
+		q.answer(r, turn)
 	}
 	if o.refused == nil && (q.s.ours || q.answers.n() == 0 || q.answers.first().sent == 0) {
 		q.fillOwn(o.size + turn)
@@ -53,13 +57,6 @@ func (q *queue) sayReady() {
 		o.control(&fpdu.Header{Op: fpdu.Send, Last: true, MSN: o.msn[fpdu.QueueSend]}, nil)
 	}
 	o.rtr = 0
-}
-
-// control appends a frame whose payload is not memory.
-func (o *outgoing) control(h *fpdu.Header, payload []byte) {
-	start := o.open(h, len(payload))
-	o.buf = append(o.buf, payload...)
-	o.close(start, h, len(payload))
 }
 
 // newSink is a key for a response that was not used lately, and is not zero.
@@ -182,7 +179,7 @@ func (q *queue) segment(e *entry, h *fpdu.Header, n int) *rdma.StatusError {
 		o.from.off += most
 		left -= most
 	}
-	o.close(start, h, n)
+	o.close(h, n)
 	o.off += n
 	return nil
 }

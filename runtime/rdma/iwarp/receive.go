@@ -248,7 +248,7 @@ func (q *queue) controlArrives(payload []byte) (verdict, *fpdu.Fault) {
 	case fpdu.ReadRequest:
 		return wantMore, q.readRequested(h, payload)
 	case fpdu.AtomicRequest:
-		return wantMore, q.atomicRequested(payload)
+		return wantMore, q.atomicRequested(h, payload)
 	default:
 		return wantMore, q.atomicArrives(payload)
 	}

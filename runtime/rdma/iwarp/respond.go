@@ -12,14 +12,13 @@ import (
 
 // response is what a peer that asked is to be sent: what a read found, or an atomic.
 type response struct {
-	atomic bool
-	id     uint32 // of an atomic request
-	old    uint64 // what it found
+	about fpdu.TerminateHeader // the request
+	reg   *registration        // what it is to
+	off   int                  // of a read: where its bytes are
+	sent  int                  // of them
 
-	about fpdu.TerminateHeader // of a read: its request, and where its bytes are
-	reg   *registration
-	off   int
-	sent  int // of its bytes
+	word   *uint64 // of an atomic; nil: it is a read
+	atomic fpdu.AtomicRequestHeader
 }
 
 // readRequested notes what a peer wants to read. The reader calls it, when all that came before is placed.
@@ -56,8 +55,8 @@ func (q *queue) mayAsk() *fpdu.Fault {
 	return nil
 }
 
-// atomicRequested changes a word for a peer. The reader calls it, when all that came before is placed.
-func (q *queue) atomicRequested(payload []byte) *fpdu.Fault {
+// atomicRequested notes what word a peer wants to change. The reader calls it, when all that came before is placed.
+func (q *queue) atomicRequested(h *fpdu.Header, payload []byte) *fpdu.Fault {
 	var req fpdu.AtomicRequestHeader
 	if !q.s.ours || !req.Parse(payload) {
 		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "an atomic that was not agreed on"}
@@ -77,17 +76,9 @@ func (q *queue) atomicRequested(payload []byte) *fpdu.Fault {
 	if !plain(&req) {
 		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "an atomic with a mask, which is not supported"}
 	}
-	if !reg.enter() {
-		return &fpdu.Fault{Cause: fpdu.InvalidSTag, Detail: "there is no such key"}
-	}
-	r := response{atomic: true, id: req.ID}
-	if req.Op == fpdu.FetchAdd {
-		r.old = words.Add((*uint64)(p), req.Data)
-	} else {
-		r.old = words.Swap((*uint64)(p), req.Compare, req.Data)
-	}
-	reg.leave()
-	q.answers.add(r)
+	q.answers.add(response{word: (*uint64)(p), reg: reg, atomic: req, about: fpdu.TerminateHeader{
+		HasSegment: true, Length: uint16(h.Size() + len(payload)), Segment: *h,
+	}})
 	q.in.kick = true
 	return nil
 }
@@ -103,13 +94,8 @@ func plain(r *fpdu.AtomicRequestHeader) bool {
 // answer appends of the first response what fits a batch of that many bytes.
 func (q *queue) answer(r *response, limit int) {
 	o := &q.out
-	if r.atomic {
-		o.msn[fpdu.QueueAtomic]++
-		h := fpdu.Header{Op: fpdu.AtomicResponse, Last: true, Queue: fpdu.QueueAtomic, MSN: o.msn[fpdu.QueueAtomic]}
-		a := fpdu.AtomicResponseHeader{ID: r.id, Old: r.old}
-		var payload [fpdu.AtomicResponseSize]byte
-		o.control(&h, a.Append(payload[:0]))
-		q.answers.drop()
+	if r.word != nil {
+		q.answerAtomic(r)
 		return
 	}
 	size := int(r.about.Request.Size)
@@ -123,7 +109,7 @@ func (q *queue) answer(r *response, limit int) {
 			q.revoked(r)
 			return
 		}
-		o.close(start, &h, n)
+		o.close(&h, n)
 		if r.sent += n; h.Last {
 			q.answers.drop()
 			return
@@ -134,11 +120,34 @@ func (q *queue) answer(r *response, limit int) {
 	}
 }
 
+// answerAtomic changes the word of the first response, and appends what it was: when the reads before it were
+// answered, so that they find what was there before.
+func (q *queue) answerAtomic(r *response) {
+	if !r.reg.enter() {
+		q.revoked(r)
+		return
+	}
+	a := fpdu.AtomicResponseHeader{ID: r.atomic.ID}
+	if r.atomic.Op == fpdu.FetchAdd {
+		a.Old = words.Add(r.word, r.atomic.Data)
+	} else {
+		a.Old = words.Swap(r.word, r.atomic.Compare, r.atomic.Data)
+	}
+	r.reg.leave()
+	o := &q.out
+	o.msn[fpdu.QueueAtomic]++
+	h := fpdu.Header{Op: fpdu.AtomicResponse, Last: true, Queue: fpdu.QueueAtomic, MSN: o.msn[fpdu.QueueAtomic]}
+	var payload [fpdu.AtomicResponseSize]byte
+	o.control(&h, a.Append(payload[:0]))
+	r.word = nil
+	q.answers.drop()
+}
+
 // revoked fails the connection because a key ended while its memory was read.
 func (q *queue) revoked(r *response) {
 	r.about.Cause = fpdu.InvalidSTag
 	q.out.refused = &parting{
-		why:       status(rdma.StatusPeerLost, "the peer's read was refused: its key ended meanwhile"),
+		why:       status(rdma.StatusPeerLost, "what the peer asked for was refused: the key ended meanwhile"),
 		terminate: true, about: r.about,
 	}
 }
