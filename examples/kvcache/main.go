@@ -2,8 +2,9 @@
 // a peer that reads, writes and counts in the owner's memory. The owner starts
 // the program again as its peer, so these are two processes.
 //
-//	go run ./examples/kvcache                   # over shared memory
-//	TRANSPORT=soft go run ./examples/kvcache    # both in one process
+//	go run ./examples/kvcache                    # over shared memory
+//	TRANSPORT=iwarp go run ./examples/kvcache    # over TCP, as between two hosts
+//	TRANSPORT=soft go run ./examples/kvcache     # both in one process
 //
 // Each step checks what it claims, and the program fails if one is not so.
 // owner.go and peer.go are the two sides, in the order of what happens; side.go
@@ -22,21 +23,26 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"slices"
 	"time"
 
 	// The transports: each is a provider that importing its package registers.
+	_ "github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp"
 	_ "github.com/fidelityframework/barewire-gen/runtime/rdma/shm"
 	_ "github.com/fidelityframework/barewire-gen/runtime/rdma/soft"
 )
 
+// transports are what the demo runs over. In soft both sides are one process.
+var transports = []string{"shm", "iwarp", "soft"}
+
 func main() {
-	transport := flag.String("transport", "", "`name`: shm is two processes, soft is one (default: that of TRANSPORT, else "+usual()+")")
+	transport := flag.String("transport", "", "`name`: shm and iwarp are two processes, soft is one (default: that of TRANSPORT, else "+usual()+")")
 	addr := flag.String("peer", "", "be the peer of the owner at this `address`")
 	since := flag.Int64("since", 0, "with -peer: when the owner began, in `nanoseconds` since 1970")
 	flag.Parse()
 	*transport = cmp.Or(*transport, os.Getenv("TRANSPORT"), usual())
-	if *transport != "shm" && *transport != "soft" || flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "kvcache: transport %q: want shm or soft, and no arguments\n", *transport)
+	if !slices.Contains(transports, *transport) || flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "kvcache: transport %q: want one of %v, and no arguments\n", *transport, transports)
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -64,7 +70,7 @@ func usual() string {
 	if runtime.GOOS == "linux" {
 		return "shm"
 	}
-	return "soft" // shm is for Linux
+	return "iwarp" // shm is for Linux
 }
 
 // demo runs both sides, and fails if either does.
@@ -72,7 +78,7 @@ func demo(ctx context.Context, show screen, transport string) (err error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	start := peer
-	if transport == "shm" {
+	if transport != "soft" {
 		start = peerProcess
 	}
 	o, err := newOwner(ctx, show, transport)

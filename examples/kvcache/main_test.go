@@ -89,27 +89,30 @@ func check(t *testing.T, out string, more ...string) {
 // TestProgram runs the program as its users do.
 func TestProgram(t *testing.T) {
 	bin := build(t)
-	t.Run("processes", func(t *testing.T) { processes(t, bin) })
+	t.Run("shm", func(t *testing.T) {
+		if runtime.GOOS != "linux" {
+			t.Skip("the transport shm is for Linux, this is " + runtime.GOOS)
+		}
+		processes(t, bin, "shm", mapped)
+	})
+	t.Run("iwarp", func(t *testing.T) { processes(t, bin, "iwarp") })
 	t.Run("usage", func(t *testing.T) { usage(t, bin) })
 }
 
 // processes looks also for what two processes leave.
-func processes(t *testing.T, bin string) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the transport shm is for Linux, this is " + runtime.GOOS)
-	}
+func processes(t *testing.T, bin, transport string, more ...string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin)
 	cmd.Dir = t.TempDir()
 	var log bytes.Buffer
 	cmd.Stderr = &log
-	cmd.Env = append(os.Environ(), "TRANSPORT=shm")
+	cmd.Env = append(os.Environ(), "TRANSPORT="+transport)
 	out, err := cmd.Output()
 	if err != nil || log.Len() > 0 {
 		t.Fatalf("%v\n%s%s", err, out, &log)
 	}
-	check(t, string(out), mapped)
+	check(t, string(out), more...)
 	if left, err := os.ReadDir(cmd.Dir); err != nil || len(left) > 0 {
 		t.Errorf("it leaves %v, %v", left, err)
 	}

@@ -68,12 +68,12 @@ func (c *client) measureThroughput(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return op.Wait(ctx)
+		if err := op.Wait(ctx); err != nil { // the local memory may be used again
+			return err
+		}
+		return c.conn.Flush(ctx) // and it is at the owner
 	})
 	if err != nil {
-		return err
-	}
-	if err := c.conn.Flush(ctx); err != nil {
 		return err
 	}
 	if err := c.fill(2); err != nil { // what is read then is what was written

@@ -86,8 +86,11 @@ func (o *owner) makeBlocks(context.Context) (err error) {
 }
 
 func (o *owner) listen(ctx context.Context) (err error) {
-	// With shm a name that begins with @ is one without a file.
-	if o.ln, err = o.dom.Listen(ctx, fmt.Sprintf("@barewire-kvcache-%d", os.Getpid())); err != nil {
+	addr := fmt.Sprintf("@barewire-kvcache-%d", os.Getpid()) // with shm such a name is one without a file
+	if o.dev.Info().Provider == "iwarp" {
+		addr = "127.0.0.1:0"
+	}
+	if o.ln, err = o.dom.Listen(ctx, addr); err != nil {
 		return err
 	}
 	o.later(o.ln.Close)
