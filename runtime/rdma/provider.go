@@ -108,7 +108,9 @@ type Keys struct {
 // Queue is a connected queue pair. A request that fails moves it to its error state, as
 // Abort does, and the peer's too: each request and receive that is outstanding completes
 // with StatusFlushed, or with StatusPeerLost where the other end was the
-// cause, after completions that were there before and after the request that failed. Post and PostReceive are called by one
+// cause, after completions that were there before and after the request that failed. Where that request had completed
+// already, because the provider completes when it hands over, the first completion with an error tells,
+// a receive's too: StatusError.Late and ID. Post and PostReceive are called by one
 // goroutine at a time, and so is Poll; the two groups may run side by side.
 // Everything else may be called at any time.
 type Queue interface {

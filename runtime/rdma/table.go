@@ -177,7 +177,11 @@ func (c *Conn) failOp(seq uint64, r *record, err error) {
 		return
 	}
 	c.tally.failed++
-	if late := c.lateError(err); late != nil {
+	late := c.lateError(err)
+	if late == nil { // a receive may have told it, just before this was posted
+		late = c.lateError(c.broken)
+	}
+	if late != nil {
 		c.fail(noSeq, late)
 		return
 	}

@@ -37,8 +37,14 @@ type Factory struct {
 	// test ends. Nil: as the runtime allocates, with a file where Limits.FileMemory is set.
 	Memory func(t testing.TB, n int) rdma.Memory
 
-	// Loose says that a refused write may complete without an error; then what follows fails.
+	// Loose says that a refused write may complete without an error; then what follows fails, and
+	// says which it was: StatusError.Late and ID.
 	Loose bool
+	// Eager says that the provider is on a network, where a write, a message or a notification may complete when it is
+	// handed over: what the peer refuses, or has no receive for, is told as for Loose. Then too
+	// a key may be prepared that the peer turns out not to know, and what was handed over before a queue was closed
+	// may arrive after.
+	Eager bool
 	// AtOnce says that the queues are [rdma.Immediate], and do what nothing holds at once.
 	AtOnce bool
 	// NotReady is how long a message waits for a receive before it fails. Zero:

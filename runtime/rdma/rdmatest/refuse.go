@@ -173,16 +173,19 @@ func refuse(t *testing.T, a, b *side, bad rdma.WorkRequest, want rdma.Status) {
 	before, own := bytes.Clone(b.mem), bytes.Clone(a.mem)
 	bad.ID = 3
 	a.post(bad, flush(4), op(rdma.VerbWrite, 5, &a.memory, 0, 8, &b.memory, 8192))
-	failed := rdma.Status(0)
+	failed, passed := rdma.Status(0), false
 	misaligned := (bad.Verb == rdma.VerbFetchAdd || bad.Verb == rdma.VerbCompareSwap) && bad.Addr%8 != 0
 	for id := uint64(3); id <= 5; id++ {
 		c := a.next()
 		s := statusOf(c.Err)
-		late := a.f.Loose && bad.Verb == rdma.VerbWrite && id == 3 && want != rdma.StatusLocal
+		late := a.f.early(bad.Verb) && id == 3 && want != rdma.StatusLocal
 		switch {
 		case c.ID != id:
 			t.Fatalf("completed %s, want ID %d", text(c), id)
 		case failed == 0 && s == 0 && late:
+			passed = true
+		case failed == 0 && passed && !lateOf(c.Err, 3):
+			t.Fatalf("completed %s, want it to say that it is about the request 3, which had completed", text(c))
 		case failed == 0 && s != want && (s != rdma.StatusMisaligned || !misaligned):
 			t.Fatalf("completed %s, want the status %q", text(c), want)
 		case failed != 0 && !ended(c.Err):
@@ -229,6 +232,43 @@ func (s *side) mustEnd() {
 		}
 	}
 	s.t.Fatalf("%s: its queue goes on, and the peer's has failed", s.name)
+}
+
+// early reports whether requests of a verb may complete before the peer has refused them.
+func (f *Factory) early(verb rdma.Verb) bool {
+	switch verb {
+	case rdma.VerbWrite:
+		return f.Loose || f.Eager
+	case rdma.VerbSend, rdma.VerbWriteNotify:
+		return f.Eager
+	}
+	return false
+}
+
+// lateOf reports whether an error says that it is about a request that had completed.
+func lateOf(err error, id uint64) bool {
+	s := (*rdma.StatusError)(nil)
+	return errors.As(err, &s) && s.Late && s.ID == id
+}
+
+// refused wants a request refused with a status: by its own completion or, if it may complete before, by the next
+// one's, which must say so. A request behind it is flushed.
+func (s *side) refused(id uint64, verb rdma.Verb, want rdma.Status) {
+	s.t.Helper()
+	c := s.next()
+	passed := c.Err == nil && s.f.early(verb)
+	switch {
+	case c.ID != id || !passed && statusOf(c.Err) != want:
+		s.t.Errorf("%s: completed %s, want %d refused: %q", s.name, text(c), id, want)
+	case passed:
+		if c := s.next(); c.ID != id+1 || statusOf(c.Err) != want || !lateOf(c.Err, id) {
+			s.t.Errorf("%s: completed %s, want it to say that the request %d, which had completed, was refused: %q", s.name, text(c), id, want)
+		}
+		return
+	}
+	if c := s.next(); c.ID != id+1 || !ended(c.Err) {
+		s.t.Errorf("%s: completed %s, want it flushed", s.name, text(c))
+	}
 }
 
 // statusOf is the status of an error: 0 of none, StatusProvider of one without a status.
@@ -322,14 +362,14 @@ func checkPrepare(t *testing.T, f *Factory) {
 	must(t, a.q.Prepare(ctx(t), b.keys.R, b.keys.Epoch))
 	must(t, a.q.Prepare(ctx(t), b.keys.R, b.keys.Epoch))
 	a.do(good(a, b))
-	if err := a.q.Prepare(ctx(t), b.keys.R^0x5a5a5a5a, b.keys.Epoch); err == nil {
+	if err := a.q.Prepare(ctx(t), b.keys.R^0x5a5a5a5a, b.keys.Epoch); err == nil && !f.Eager {
 		t.Error("a key that never was could be prepared")
 	}
 	if err := a.q.Prepare(ctx(t), b.keys.R, b.keys.Epoch+1); err == nil {
 		t.Error("a key of another epoch could be prepared")
 	}
 	must(t, b.dom.Deregister(ctx(t), b.keys))
-	if err := a.q.Prepare(ctx(t), b.keys.R, b.keys.Epoch); err == nil {
+	if err := a.q.Prepare(ctx(t), b.keys.R, b.keys.Epoch); err == nil && !f.Eager {
 		t.Error("a key that was deregistered could be prepared")
 	}
 	must(t, a.q.Close())
