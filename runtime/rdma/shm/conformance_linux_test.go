@@ -14,3 +14,16 @@ func TestConformance(t *testing.T) {
 		NotReady: maxNotReady, AtOnce: true,
 	})
 }
+
+// TestConformanceTwoProcesses runs the suite with the two sides of each connection in two processes.
+func TestConformanceTwoProcesses(t *testing.T) {
+	p := startFar(t)
+	f := rdmatest.Factory{
+		Provider: p, Device: deviceName,
+		Address:  func(testing.TB) string { return address() },
+		NotReady: maxNotReady, AtOnce: true,
+	}
+	before := p.left(t)
+	t.Run("suite", func(t *testing.T) { rdmatest.Run(t, f) })
+	p.noMore(t, before)
+}

@@ -149,7 +149,7 @@ func help(role, addr string) error {
 }
 
 // programs are the helpers that use package rdma.
-var programs = map[string]func(addr string) error{"writer": writer, "lacking": lacking}
+var programs = map[string]func(addr string) error{"writer": writer, "lacking": lacking, "far": far}
 
 func ready() { fmt.Println("ready") }
 
@@ -328,11 +328,15 @@ type left struct{ goroutines, files, maps int }
 
 func count(t testing.TB) left {
 	t.Helper()
-	files, err := os.ReadDir("/proc/self/fd")
-	fatal(t, err)
-	maps, err := os.ReadFile("/proc/self/maps")
-	fatal(t, err)
-	return left{runtime.NumGoroutine(), len(files), strings.Count(string(maps), "memfd:barewire")}
+	n := countSelf()
+	return left{n[0], n[1], n[2]}
+}
+
+// countSelf counts goroutines, descriptors and mappings of ours.
+func countSelf() [3]int {
+	files, _ := os.ReadDir("/proc/self/fd")
+	maps, _ := os.ReadFile("/proc/self/maps")
+	return [3]int{runtime.NumGoroutine(), len(files), strings.Count(string(maps), "memfd:barewire")}
 }
 
 // noMore wants no more than before, soon.
