@@ -44,7 +44,8 @@ type Config struct {
 
 	// Plain is for peers that are other programs, as rping is: connections say nothing of barewire's
 	// when they are made, and send nothing of their own. There are no names (Offer and Import), no credits,
-	// and nobody is told what is revoked; see [AddressOf] and [Foreign]. Without it a peer that says nothing of ours is
+	// and nobody is told what is revoked; see [AddressOf] and [Foreign]. It is for devices that others speak to:
+	// shm refuses it with [ErrConfig]. Without it a peer that says nothing of ours is
 	// answered likewise: [Conn.Plain] tells.
 	Plain bool
 
@@ -74,6 +75,7 @@ type TLSConfig interface {
 type Request struct {
 	Peer    string   // its address, in the provider's form
 	Process *Process // whose it is; nil where the provider cannot tell, as between machines
+	TLS     TLSState // a [*crypto/tls.ConnectionState]: PeerCertificates and so on; nil without [Config.TLS]
 	Name    string   // of the offer to import; empty where the peer connects
 	Type    string   // of the offer's elements
 	Rights  string   // what was asked for, as in "remote_read"

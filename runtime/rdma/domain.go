@@ -267,7 +267,7 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 	patience := dom.dev.cfg.HandshakeTimeout
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%w: nobody accepted within %v, see Config.HandshakeTimeout", ErrTimeout, patience))
 	defer cancel()
-	ours, err := dom.hello().append(nil)
+	ours, err := dom.greeting()
 	if err != nil {
 		return nil, fmt.Errorf("rdma: dial %s: %w", addr, err)
 	}
@@ -280,7 +280,7 @@ func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 		}
 		return nil, fmt.Errorf("rdma: dial %s: %w", addr, dom.because(err))
 	}
-	theirs, err := parseHello(q.Hello())
+	theirs, err := dom.heard(q.Hello())
 	if err == nil {
 		var c *Conn
 		if c, err = dom.connect(q, theirs, nil); err == nil {

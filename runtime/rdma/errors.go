@@ -35,6 +35,7 @@ var (
 	ErrOffered       = errors.New("it is offered already")
 	ErrTooMany       = errors.New("too many")
 	ErrPlain         = errors.New("the peer does not speak barewire, so there are no names and no credits")
+	ErrBarewire      = errors.New("the peer speaks barewire, and bare addresses and keys are for those who do not")
 	ErrNoScope       = errors.New("the device cannot scope a key to a connection")
 	ErrCollected     = errors.New("the result is gone")
 	ErrOp            = errors.New("it is no operation")

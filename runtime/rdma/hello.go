@@ -65,10 +65,27 @@ func parseHello(b []byte) (hello, error) {
 	return hello{depth: int(x.Depth), credits: int(x.Credits), message: int(x.Message), mtu: int(x.Mtu)}, nil
 }
 
-// answer is what an acceptor says to a peer's hello, or the error that refuses it.
+// greeting is what we say first: nothing, where the peers are other programs.
+func (dom *Domain) greeting() ([]byte, error) {
+	if dom.dev.cfg.Plain {
+		return nil, nil
+	}
+	return dom.hello().append(nil)
+}
+
+// heard is what a peer's connection data mean to us.
+func (dom *Domain) heard(b []byte) (hello, error) {
+	if dom.dev.cfg.Plain {
+		return hello{plain: true}, nil
+	}
+	return parseHello(b)
+}
+
+// answer is what an acceptor says to a peer's hello, or the error that refuses it. A peer that said nothing
+// of ours is told nothing of ours: it might take it for something of its own.
 func (dom *Domain) answer(b []byte) (theirs hello, answer []byte, err error) {
-	theirs, err = parseHello(b)
-	if err != nil {
+	theirs, err = dom.heard(b)
+	if err != nil || theirs.plain {
 		return theirs, nil, err
 	}
 	answer, err = dom.hello().append(nil)

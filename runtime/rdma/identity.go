@@ -14,11 +14,27 @@ type Identified interface {
 	Process() *Process
 }
 
+// TLSState is a [*crypto/tls.ConnectionState], and nothing else is, for the reason of [TLSConfig]:
+//
+//	state, ok := r.TLS.(*tls.ConnectionState) // not ok: the connection is not under TLS
+type TLSState interface {
+	ExportKeyingMaterial(label string, context []byte, length int) ([]byte, error)
+}
+
+// Secured is a [Queue] that may be under TLS. It is optional.
+type Secured interface {
+	// TLS is the state when the handshake was done, a copy; nil without TLS.
+	TLS() TLSState
+}
+
 // requestOf is a request of the peer of a queue.
 func requestOf(q Queue) Request {
 	r := Request{Peer: q.Peer()}
 	if x, ok := q.(Identified); ok {
 		r.Process = x.Process()
+	}
+	if x, ok := q.(Secured); ok {
+		r.TLS = x.TLS()
 	}
 	return r
 }

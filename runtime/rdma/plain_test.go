@@ -33,6 +33,9 @@ func TestPlainPeer(t *testing.T) {
 	if c == nil || !c.Plain() {
 		t.Fatal("it is not plain")
 	}
+	if b := q.Hello(); len(b) != 0 {
+		t.Errorf("the other program was told %q, and it had said nothing of ours", b)
+	}
 	r := ticks(t, dom, 1, sample.TickRemoteRead())
 	is(t, rdma.Offer(ctx, c, "x", r), rdma.ErrPlain)
 	is(t, second(rdma.Import(ctx, c, "x", sample.TickRemoteRead())), rdma.ErrPlain)

@@ -68,7 +68,8 @@ type ProtectionDomain interface {
 // Acceptor is a listening address.
 type Acceptor interface {
 	Addr() string
-	// Accept waits for a peer. answer is given the peer's hello and returns ours;
+	// Accept waits for a peer. answer is given the peer's hello and returns ours, empty where one of the
+	// two speaks no barewire;
 	// its error refuses the peer, which is told the text, and Accept waits for the next.
 	Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (Queue, error)
 	Close() error
@@ -189,7 +190,7 @@ type WorkRequest struct {
 	// Solicited, of a Send, asks for the event of a receiver that waits for such sends only, as
 	// ibv_req_notify_cq(3) lets it. Providers here wake whoever waits for each completion.
 	Solicited bool
-	Epoch     uint32
+	Epoch     uint32 // of Key; not looked at where Accept's answer was empty: who is no barewire knows none
 	Key       RKey
 	// Invalidate, of a Send, ends this key at the peer, 0: none; Epoch is its epoch. The peer obeys if the key is
 	// for this queue only (ProtectionDomain.Register with it) and is good: otherwise others would lose what

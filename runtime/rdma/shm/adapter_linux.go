@@ -38,6 +38,9 @@ func (provider) Open(_ context.Context, name string, cfg *rdma.Config) (rdma.Ada
 	if cfg != nil && cfg.TLS != nil {
 		return nil, fmt.Errorf("shm: open: %w: there is no network here for Config.TLS to protect", rdma.ErrConfig)
 	}
+	if cfg != nil && cfg.Plain {
+		return nil, fmt.Errorf("shm: open: %w: all its peers are programs with this package; leave Config.Plain out", rdma.ErrConfig)
+	}
 	return newAdapter(cfg), nil
 }
 

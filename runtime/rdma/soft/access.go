@@ -22,6 +22,9 @@ func (q *queue) keyOfPeer(key rdma.RKey, epoch uint32) (*registration, *rdma.Sta
 		slot.key, slot.r = key, q.peer.dom.byRemote(key)
 	}
 	r := slot.r
+	if q.plain && r != nil {
+		epoch = r.keys.Epoch // the other program does not know it
+	}
 	if r != nil && r.keys.Epoch == epoch && r.scope == nil && !r.dead.Load() {
 		return r, nil // key 0 is nobody's
 	}

@@ -109,6 +109,7 @@ func (l *acceptor) meet(c *call, answer func([]byte) ([]byte, error)) (rdma.Queu
 	}
 	own, theirs := newPair(l.dom, c.dom, l.dom.fabric.nextName("dialer"), l.addr)
 	own.hello, theirs.hello = slices.Clone(c.hello), slices.Clone(hello)
+	own.plain, theirs.plain = len(hello) == 0, len(hello) == 0
 	if err := l.dom.admit(own); err != nil {
 		c.reply <- reply{err: errors.New("the peer is closing")}
 		return nil, fmt.Errorf("soft: accept at %q: %w", l.addr, err)

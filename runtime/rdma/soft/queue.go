@@ -21,6 +21,7 @@ type queue struct {
 	peer    *queue
 	name    string // Peer()
 	hello   []byte
+	plain   bool                     // the acceptor answered nothing: one of the two speaks no barewire
 	rules   *atomic.Pointer[[]*Rule] // the fabric's
 	message int                      // bytes of the longest send
 
