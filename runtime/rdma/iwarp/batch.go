@@ -12,6 +12,7 @@ import (
 // meanwhile, and the sum must be that of what is sent. Without, long payloads are written from where they are.
 type batch struct {
 	crc  bool
+	lend bool   // long payloads are written from where they are
 	sum  uint32 // of the frame that is open
 	buf  []byte
 	refs []ref
@@ -87,7 +88,7 @@ func (b *batch) drop(start int) {
 // add puts n bytes of memory into the frame. It reports false where the memory is no longer registered.
 func (b *batch) add(p unsafe.Pointer, n int, reg *registration, own bool) bool {
 	r := ref{at: len(b.buf), p: p, n: n, reg: reg, own: own}
-	if writesRefs && !b.crc && n >= minRef && len(b.refs) < maxRefs {
+	if b.lend && n >= minRef && len(b.refs) < maxRefs {
 		b.refs = append(b.refs, r)
 		return true
 	}

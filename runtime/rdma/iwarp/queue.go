@@ -66,8 +66,8 @@ func (d *domain) newQueue(s *session) (*queue, error) {
 		return nil, fmt.Errorf("iwarp: the connection with %s: %w", s.peer, err)
 	}
 	q.box.init(a.receives)
-	q.in.init(s)
-	q.out.init(s)
+	q.in.init(s, q.link.immediate())
+	q.out.init(s, q.link.immediate())
 	if err := d.admit(q); err != nil {
 		return nil, err
 	}

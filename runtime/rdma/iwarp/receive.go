@@ -14,10 +14,11 @@ import (
 // incoming is the state of the reader. It reads as much as there is into a buffer, and then does what the frames in
 // it ask for, one after the other. Without checksums a long payload goes from the socket to its place directly.
 type incoming struct {
-	met  atomic.Bool // we may send: the peer was heard, or we are the side that begins
-	rtr  fpdu.RTR    // what the first frame of the peer may be, in the place of a request
-	crc  bool
-	kick bool // somebody may have something to send
+	met    atomic.Bool // we may send: the peer was heard, or we are the side that begins
+	rtr    fpdu.RTR    // what the first frame of the peer may be, in the place of a request
+	crc    bool
+	direct bool // long payloads go from the socket to their places
+	kick   bool // somebody may have something to send
 
 	buf  []byte
 	r, w int // what of it is read and not used
@@ -40,8 +41,9 @@ const (
 	mostBuffer  = 256 << 10
 )
 
-func (in *incoming) init(s *session) {
+func (in *incoming) init(s *session, immediate bool) {
 	in.crc = s.crc
+	in.direct = immediate && readsDirectly && !s.crc
 	if in.met.Store(s.initiator); !s.initiator {
 		in.rtr = s.ready
 	}
@@ -120,7 +122,7 @@ func (q *queue) frames() (verdict, *fpdu.Fault) {
 				return v, fault
 			}
 			in.r += size
-		} else if in.crc || !readsDirectly || size-len(b) < minDirect || len(b) < fpdu.LengthSize+fpdu.UntaggedSize {
+		} else if !in.direct || size-len(b) < minDirect || len(b) < fpdu.LengthSize+fpdu.UntaggedSize {
 			return wantMore, nil
 		} else if begun, v, fault := q.beginFrame(b); !begun || fault != nil {
 			return v, fault

@@ -46,12 +46,13 @@ type outgoing struct {
 	batch
 }
 
-func (o *outgoing) init(s *session) {
+func (o *outgoing) init(s *session, immediate bool) {
 	if s.initiator {
 		o.rtr = s.ready
 	}
 	o.sink = uint32(random())
 	o.crc = s.crc
+	o.lend = immediate && writesRefs && !s.crc
 }
 
 // kick sends what there is to send, unless somebody does.
