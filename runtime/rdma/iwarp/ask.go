@@ -27,15 +27,17 @@ func (q *queue) sendRead(e *entry) {
 }
 
 func (q *queue) askRead(r *fpdu.ReadRequestHeader) {
-	var payload [fpdu.ReadRequestSize]byte
-	q.request(fpdu.ReadRequest, r.Append(payload[:0]))
+	o := &q.out
+	h := o.request(fpdu.ReadRequest)
+	o.open(&h, fpdu.ReadRequestSize)
+	o.buf = r.Append(o.buf)
+	o.seal(&h, fpdu.ReadRequestSize)
 }
 
-// request appends a message of the queue of reads and atomics.
-func (q *queue) request(op fpdu.Opcode, payload []byte) {
-	o := &q.out
+// request is the header of the next message of the queue of reads and atomics.
+func (o *outgoing) request(op fpdu.Opcode) fpdu.Header {
 	o.msn[fpdu.QueueRequest]++
-	o.control(&fpdu.Header{Op: op, Last: true, Queue: fpdu.QueueRequest, MSN: o.msn[fpdu.QueueRequest]}, payload)
+	return fpdu.Header{Op: op, Last: true, Queue: fpdu.QueueRequest, MSN: o.msn[fpdu.QueueRequest]}
 }
 
 // sendFlush appends a read of nothing. Its response is sent when all before it is placed (RFC 5040, section 5.5), and
@@ -60,17 +62,20 @@ func (q *queue) sendAtomic(e *entry) {
 	e.total = 8
 	e.sink = q.out.newSink()
 	r.ID = e.sink
-	var payload [fpdu.AtomicRequestSize]byte
-	q.request(fpdu.AtomicRequest, r.Append(payload[:0]))
-	e.msn = q.out.msn[fpdu.QueueRequest]
+	o := &q.out
+	h := o.request(fpdu.AtomicRequest)
+	o.open(&h, fpdu.AtomicRequestSize)
+	o.buf = r.Append(o.buf)
+	o.seal(&h, fpdu.AtomicRequestSize)
+	e.msn = h.MSN
 	q.ask()
 }
 
 // The immediate data of a notification: the bytes of the write, and the number.
 
-func putNotice(b []byte, bytes int, imm uint32) {
-	binary.BigEndian.PutUint32(b, uint32(bytes))
-	binary.BigEndian.PutUint32(b[4:], imm)
+func appendNotice(b []byte, bytes int, imm uint32) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(bytes))
+	return binary.BigEndian.AppendUint32(b, imm)
 }
 
 func notice(b []byte) (bytes int, imm uint32) {

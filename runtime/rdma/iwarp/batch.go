@@ -67,14 +67,12 @@ func (b *batch) close(h *fpdu.Header, n int) {
 	b.size += fpdu.FrameSize(h.Size() + n)
 }
 
-// control appends a frame whose payload is not memory.
-func (b *batch) control(h *fpdu.Header, payload []byte) {
-	b.open(h, len(payload))
-	b.buf = append(b.buf, payload...)
+// seal ends a frame whose n bytes of payload were appended to buf, and are not summed.
+func (b *batch) seal(h *fpdu.Header, n int) {
 	if b.crc {
-		b.sum = fpdu.CRC(b.sum, payload)
+		b.sum = fpdu.CRC(b.sum, b.buf[len(b.buf)-n:])
 	}
-	b.close(h, len(payload))
+	b.close(h, n)
 }
 
 // drop takes back a frame that was begun.

@@ -156,8 +156,11 @@ func (q *queue) part() {
 		q.link.flush()
 		if q.last != nil && q.last.terminate && q.in.met.Load() && o.err == nil {
 			o.reset()
-			var payload [fpdu.MaxTerminateSize]byte
-			o.control(&fpdu.Header{Op: fpdu.Terminate, Last: true, Queue: fpdu.QueueTerminate, MSN: 1}, q.last.about.Append(payload[:0]))
+			payload := q.last.about.Append(nil)
+			h := fpdu.Header{Op: fpdu.Terminate, Last: true, Queue: fpdu.QueueTerminate, MSN: 1}
+			o.open(&h, len(payload))
+			o.buf = append(o.buf, payload...)
+			o.seal(&h, len(payload))
 			q.link.flush()
 		}
 	}

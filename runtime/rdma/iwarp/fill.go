@@ -48,13 +48,17 @@ func (q *queue) sayReady() {
 	o := &q.out
 	switch {
 	case o.rtr&fpdu.RTRWrite != 0:
-		o.control(&fpdu.Header{Op: fpdu.Write, Tagged: true, Last: true}, nil)
+		h := fpdu.Header{Op: fpdu.Write, Tagged: true, Last: true}
+		o.open(&h, 0)
+		o.seal(&h, 0)
 	case o.rtr&fpdu.RTRRead != 0:
 		q.asks.add(noEntry)
 		q.askRead(&fpdu.ReadRequestHeader{SinkSTag: o.newSink()})
 	default:
 		o.msn[fpdu.QueueSend]++
-		o.control(&fpdu.Header{Op: fpdu.Send, Last: true, MSN: o.msn[fpdu.QueueSend]}, nil)
+		h := fpdu.Header{Op: fpdu.Send, Last: true, MSN: o.msn[fpdu.QueueSend]}
+		o.open(&h, 0)
+		o.seal(&h, 0)
 	}
 	o.rtr = 0
 }
@@ -216,9 +220,10 @@ func (q *queue) sendMessage(e *entry, limit int) (whole bool, serr *rdma.StatusE
 
 // sendImmediate appends the notification of a write: how many bytes it had, and its number.
 func (q *queue) sendImmediate(e *entry) {
+	o := &q.out
 	h := fpdu.Header{Op: fpdu.Immediate, Last: true, Queue: fpdu.QueueSend, MSN: e.msn}
-	var data [fpdu.ImmediateSize]byte
-	putNotice(data[:], e.total, e.wr.Imm)
-	q.out.control(&h, data[:])
-	q.out.dirty, e.eager = true, true
+	o.open(&h, fpdu.ImmediateSize)
+	o.buf = appendNotice(o.buf, e.total, e.wr.Imm)
+	o.seal(&h, fpdu.ImmediateSize)
+	o.dirty, e.eager = true, true
 }

@@ -155,6 +155,8 @@ func (e *end) next() rdma.Completion {
 	return c
 }
 
+var never = context.Background()
+
 func await(q *queue) (rdma.Completion, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

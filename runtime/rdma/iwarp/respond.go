@@ -137,8 +137,9 @@ func (q *queue) answerAtomic(r *response) {
 	o := &q.out
 	o.msn[fpdu.QueueAtomic]++
 	h := fpdu.Header{Op: fpdu.AtomicResponse, Last: true, Queue: fpdu.QueueAtomic, MSN: o.msn[fpdu.QueueAtomic]}
-	var payload [fpdu.AtomicResponseSize]byte
-	o.control(&h, a.Append(payload[:0]))
+	o.open(&h, fpdu.AtomicResponseSize)
+	o.buf = a.Append(o.buf)
+	o.seal(&h, fpdu.AtomicResponseSize)
 	r.word = nil
 	q.answers.drop()
 }
