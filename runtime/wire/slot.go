@@ -16,6 +16,10 @@ const slotHead = 4
 // is more than it holds.
 var ErrSlot = errors.New("wire: bad slot")
 
+// ErrSlotEmpty is what a slot gives that nothing was put into, or in vain: its length is 0, and every message of a type
+// that slots are for has at least a byte.
+var ErrSlotEmpty = errors.New("wire: the slot is empty: nothing was put into it")
+
 // ErrSlotTail is what validating a slot gives where bytes behind the message
 // are not zero.
 var ErrSlotTail = errors.New("wire: bytes behind a slot's message are not zero")
@@ -54,6 +58,9 @@ func SlotMessage(slot []byte, size int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes, its type needs %d", ErrSlot, len(slot), size)
 	}
 	n := binary.LittleEndian.Uint32(slot)
+	if n == 0 {
+		return nil, ErrSlotEmpty
+	}
 	if uint64(n) > uint64(size-slotHead) {
 		return nil, fmt.Errorf("%w: its length is %d and it holds at most %d", ErrSlot, n, size-slotHead)
 	}

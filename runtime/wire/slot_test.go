@@ -56,3 +56,24 @@ func TestSlotRefuses(t *testing.T) {
 		t.Errorf("a slot too small: %v", err)
 	}
 }
+
+// TestEmptySlot: zeros are no message of any type that has slots.
+func TestEmptySlot(t *testing.T) {
+	slot := make([]byte, 16)
+	for name, err := range map[string]error{
+		"message": second(SlotMessage(slot, 16)),
+		"tail":    SlotTail(slot, 16),
+	} {
+		if !errors.Is(err, ErrSlotEmpty) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := EndSlot(slot, 16, []byte{7}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := SlotMessage(slot, 16); err != nil || len(m) != 1 {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+func second[A any](_ A, err error) error { return err }
