@@ -101,11 +101,7 @@ func (q *queue) begin(e *entry) bool {
 		return false
 	}
 	if asks := e.wr.Verb == rdma.VerbFlush && o.dirty || e.wr.Verb == rdma.VerbRead || isAtomic(e.wr.Verb); asks {
-		switch {
-		case q.s.ord == 0:
-			o.doom = status(rdma.StatusLocal, "the peer answers no reads")
-			return false
-		case q.asks.n() >= q.s.ord:
+		if q.asks.n() >= q.s.ord {
 			o.waiting = true
 			return false
 		}

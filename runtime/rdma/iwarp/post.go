@@ -96,24 +96,24 @@ func (q *queue) check(e *entry) *rdma.StatusError {
 	default:
 		return status(rdma.StatusLocal, "there is no verb %d to post", wr.Verb)
 	}
+	if why := q.Lacks(wr.Verb); why != "" {
+		return status(rdma.StatusLocal, "%s", why)
+	}
 	switch wr.Verb {
 	case rdma.VerbWrite, rdma.VerbRead:
 		if e.total == 0 {
 			return status(rdma.StatusLocal, "a request of no bytes")
 		}
-		return q.checkKey(wr.Key, wr.Epoch)
 	case rdma.VerbSend:
 		return q.checkSend(e)
-	case rdma.VerbWriteNotify, rdma.VerbCompareSwap, rdma.VerbFetchAdd:
-		if !q.s.ours {
-			return status(rdma.StatusLocal, "the peer does not do RFC 7306: neither atomics nor notifications")
-		}
-		if wr.Verb == rdma.VerbWriteNotify && e.total == 0 {
+	case rdma.VerbFlush:
+		return nil
+	case rdma.VerbWriteNotify:
+		if e.total == 0 {
 			return nil
 		}
-		return q.checkKey(wr.Key, wr.Epoch)
 	}
-	return nil
+	return q.checkKey(wr.Key, wr.Epoch)
 }
 
 func (q *queue) checkSend(e *entry) *rdma.StatusError {

@@ -186,3 +186,14 @@ func (q *queue) leave() {
 		q.mu.Unlock()
 	}
 }
+
+// Lacks says why the queue cannot do a verb; empty: it can.
+func (q *queue) Lacks(v rdma.Verb) string {
+	switch {
+	case !q.s.ours && (v == rdma.VerbWriteNotify || isAtomic(v)):
+		return "the peer does not do RFC 7306: it has neither atomics nor notifications of writes"
+	case q.s.ord == 0 && (v == rdma.VerbRead || v == rdma.VerbFlush || isAtomic(v)):
+		return "the peer answers no reads"
+	}
+	return ""
+}

@@ -104,7 +104,7 @@ func (q *queue) write() {
 	for range q.work {
 		q.mu.Lock()
 		mine, ended := q.role == writer, q.ended != nil
-		if mine {
+		if mine && q.out.empty() { // else release sees that there is more
 			q.again, q.out.posted = false, q.posted
 		}
 		q.mu.Unlock()
