@@ -117,16 +117,16 @@ func unmark(p []byte) (hello []byte, ours bool, err error) {
 // readFrame reads a start-up frame, and no octet more. After an error the frame has what could be read of it.
 func readFrame(r io.Reader, reply bool) (f *fpdu.Startup, err error) {
 	f = &fpdu.Startup{}
-	var buf [fpdu.StartupSize + fpdu.MaxPrivate]byte
-	head := buf[:fpdu.StartupSize]
-	if n, err := io.ReadFull(r, head); err != nil {
+	head := make([]byte, fpdu.StartupSize)
+	n, err := readHead(r, head, reply)
+	if err != nil {
 		return f, cut(n, err)
 	}
 	size, fault := f.ParseHeader(head, reply)
 	if fault != nil {
 		return f, faulty(head, reply, fault)
 	}
-	private := append([]byte(nil), buf[len(head):len(head)+size]...)
+	private := make([]byte, size)
 	if n, err := io.ReadFull(r, private); err != nil {
 		return f, cut(len(head)+n, err)
 	}
@@ -134,6 +134,24 @@ func readFrame(r io.Reader, reply bool) (f *fpdu.Startup, err error) {
 		return f, fault
 	}
 	return f, nil
+}
+
+// readHead fills the beginning of a frame. It stops early where that cannot become one: who sends something else may
+// wait for an answer to it.
+func readHead(r io.Reader, head []byte, reply bool) (n int, err error) {
+	like, _ := (&fpdu.Startup{Reply: reply, Revision: fpdu.Revision2}).Append(nil) // never fails
+	const key = 16
+	for n < len(head) {
+		m, err := r.Read(head[n:])
+		n += m
+		if k := min(n, key); string(head[:k]) != string(like[:k]) {
+			return n, nil
+		}
+		if err != nil && n < len(head) {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // errSilent is the error of a connection that ended before it said anything: somebody looked whether the port is open.

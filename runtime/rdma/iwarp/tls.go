@@ -104,10 +104,13 @@ func shake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
 	return nil, fmt.Errorf("TLS: %w", err)
 }
 
-// Credentials are what the peer showed: a tls.ConnectionState, or nil without TLS.
-func (q *queue) Credentials() any {
+var _ rdma.Secured = (*queue)(nil)
+
+// TLS is what the handshake came to, with the peer's certificates; nil without TLS.
+func (q *queue) TLS() rdma.TLSState {
 	if c, ok := q.s.conn.(*tls.Conn); ok {
-		return c.ConnectionState()
+		state := c.ConnectionState()
+		return &state
 	}
 	return nil
 }
