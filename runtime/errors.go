@@ -28,6 +28,7 @@ var (
 	ErrNoGrant  = errors.New("barewire: the zero Grant grants nothing; generated code has functions for grants, as in rdma.Register(dom, r, SampleRemoteRead())")
 	ErrNoRegion = errors.New("barewire: no region: a nil pointer or a zero value; regions come from allocators, as in barewire.New(SampleInCPU(), n)")
 	ErrNoWindow = errors.New("barewire: no window: a zero value; windows come from barewire.Open")
+	ErrNoValue  = errors.New("barewire: no value: a nil pointer for what an element is copied to or from")
 	ErrNoRemote = errors.New("barewire: a zero Remote refers to nothing; rdma.Import gives them")
 
 	// ErrBadRef is what decoding a reference gives that is malformed, of another

@@ -1,6 +1,7 @@
 package barewire
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -46,6 +47,9 @@ func Open[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A]) (Window[T
 
 // With opens a window for as long as use runs, and closes it after, also when use panics.
 func With[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A], use func(Window[T, A]) error) (err error) {
+	if use == nil {
+		return errNoUse
+	}
 	w, err := Open(r)
 	if err != nil {
 		return err
@@ -57,6 +61,9 @@ func With[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A], use func(
 	}()
 	return use(w)
 }
+
+// errNoUse is what With gives where there is nothing to call.
+var errNoUse = errors.New("barewire: with: the function that is to use the window is nil")
 
 // Close ends the window. What it gave (views, slices, atomics) must not be used any
 // more. A second Close is [ErrWindowClosed].

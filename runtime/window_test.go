@@ -156,6 +156,9 @@ func TestWith(t *testing.T) {
 	}
 	err := barewire.With(r, func(w sample.TickWindow[barewire.Unregistered]) error { return w.Close() })
 	wantError(t, err, barewire.ErrWindowClosed)
+	if err := barewire.With(r, nil); err == nil || !strings.Contains(err.Error(), "nil") {
+		t.Errorf("without a function: %v", err)
+	}
 	if err := r.Close(); err != nil {
 		t.Errorf("a window is left: %v", err)
 	}

@@ -1362,6 +1362,9 @@ func QuoteAll[A barewire.Access](w barewire.Window[Quote, A]) iter.Seq2[int, Quo
 // others publish it. It returns seq, which grows by two with each of them. The error
 // is barewire.ErrUnstable where each try met a writer; x is then no element.
 func QuoteSnapshot[A barewire.Access](w barewire.Window[Quote, A], i int, x *Quote) (seq uint64, err error) {
+	if x == nil {
+		return 0, barewire.ErrNoValue
+	}
 	if wire.LittleEndian {
 		return barewire.Snapshot(w, i, unsafe.Slice((*byte)(unsafe.Pointer(x)), 64))
 	}
@@ -1376,6 +1379,9 @@ func QuoteSnapshot[A barewire.Access](w barewire.Window[Quote, A], i int, x *Quo
 // of it. It counts seq itself, by two: that of x does not matter. The error is that
 // of AppendBinary, or barewire.ErrUnstable where other writers never ended.
 func QuotePublish[A barewire.Access](w barewire.Window[Quote, A], i int, x *Quote) error {
+	if x == nil {
+		return barewire.ErrNoValue
+	}
 	if wire.LittleEndian {
 		return barewire.Publish(w, i, unsafe.Slice((*byte)(unsafe.Pointer(x)), 64))
 	}

@@ -98,6 +98,7 @@ func valueAt(g *gocode.Code, t *plan.Type) {
 		failed = "the slot is empty: its length is 0"
 	}
 	g.Func(load+" decodes the element with index i into x.", inWindow(t, load, ptr)+" error", func(b *gocode.Body) {
+		noNil(b, "x", "")
 		if !t.Region.Slot {
 			b.P("return x.UnmarshalBinary(%s[:])", elementAt(t))
 			return
@@ -109,6 +110,7 @@ func valueAt(g *gocode.Code, t *plan.Type) {
 		b.P("return x.UnmarshalBinary(m)")
 	})
 	g.Func(put+" encodes x over the element with index i. After an error "+failed+".", inWindow(t, put, ptr)+" error", func(b *gocode.Body) {
+		noNil(b, "x", "")
 		if !t.Region.Slot {
 			b.P("_, err := x.AppendBinary(%s[:0])", elementAt(t))
 			b.P("return err")
@@ -123,6 +125,13 @@ func valueAt(g *gocode.Code, t *plan.Type) {
 	})
 }
 
+// noNil returns an error where a pointer that the user gave is nil: others say what the others are.
+func noNil(b *gocode.Body, ptr, others string) {
+	b.Block("if %s == nil", ptr)
+	b.P("return %sbarewire.ErrNoValue", others)
+	b.End()
+}
+
 // slotOf is the slot i of w.
 func slotOf(t *plan.Type) string { return t.Name(plan.SlotAt) + "(w, i)" }
 
@@ -130,7 +139,8 @@ func slotOf(t *plan.Type) string { return t.Name(plan.SlotAt) + "(w, i)" }
 func slotViewAt(g *gocode.Code, t *plan.Type) {
 	name, of := t.Name(plan.ViewAt), t.Name(plan.SlotViewOf)
 	g.Func(name+" is a view of the message in the slot with index i, as "+of+" gives it.",
-		inWindow(t, name, ", ix *wire.Index")+fmt.Sprintf(" (%s, error)", t.Name(plan.View)), func(b *gocode.Body) {
+		inWindow(t, name, ", ix *wire.Index")+fmt.Sprintf(" (v %s, err error)", t.Name(plan.View)), func(b *gocode.Body) {
+			noNil(b, "ix", "v, ")
 			b.P("return %s(%s, ix)", of, slotOf(t))
 		})
 }

@@ -31,6 +31,7 @@ func snapshot(g *gocode.Code, t *plan.Type, direct bool) {
 	name, seq, size := t.Name(plan.Snapshot), t.Region.Sequence.Schema, t.Region.Size
 	doc := fmt.Sprintf("%s copies the element with index i to x as it was at one time, while\nothers publish it. It returns %s, which grows by two with each of them. The error\nis barewire.ErrUnstable where each try met a writer; x is then no element.", name, seq)
 	g.Func(doc, inWindow(t, name, ", x *"+t.Go)+" (seq uint64, err error)", func(b *gocode.Body) {
+		noNil(b, "x", "0, ")
 		if direct {
 			b.Block("if wire.LittleEndian")
 			b.P("return barewire.Snapshot(w, i, %s)", memory(t))
@@ -49,6 +50,7 @@ func publish(g *gocode.Code, t *plan.Type, direct bool) {
 	name, seq, size := t.Name(plan.Publish), t.Region.Sequence.Schema, t.Region.Size
 	doc := fmt.Sprintf("%s copies x to the element with index i, so that no snapshot gets a part\nof it. It counts %s itself, by two: that of x does not matter. The error is that\nof AppendBinary, or barewire.ErrUnstable where other writers never ended.", name, seq)
 	g.Func(doc, inWindow(t, name, ", x *"+t.Go)+" error", func(b *gocode.Body) {
+		noNil(b, "x", "")
 		if direct {
 			b.Block("if wire.LittleEndian")
 			b.P("return barewire.Publish(w, i, %s)", memory(t))

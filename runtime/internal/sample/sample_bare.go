@@ -795,6 +795,9 @@ func TickAll[A barewire.Access](w barewire.Window[Tick, A]) iter.Seq2[int, TickV
 // others publish it. It returns seq, which grows by two with each of them. The error
 // is barewire.ErrUnstable where each try met a writer; x is then no element.
 func TickSnapshot[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick) (seq uint64, err error) {
+	if x == nil {
+		return 0, barewire.ErrNoValue
+	}
 	if wire.LittleEndian {
 		return barewire.Snapshot(w, i, unsafe.Slice((*byte)(unsafe.Pointer(x)), 64))
 	}
@@ -809,6 +812,9 @@ func TickSnapshot[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick)
 // of it. It counts seq itself, by two: that of x does not matter. The error is that
 // of AppendBinary, or barewire.ErrUnstable where other writers never ended.
 func TickPublish[A barewire.Access](w barewire.Window[Tick, A], i int, x *Tick) error {
+	if x == nil {
+		return barewire.ErrNoValue
+	}
 	if wire.LittleEndian {
 		return barewire.Publish(w, i, unsafe.Slice((*byte)(unsafe.Pointer(x)), 64))
 	}
@@ -1717,6 +1723,9 @@ func NoteSlotAt[A barewire.Access](w barewire.Window[Note, A], i int) []byte {
 
 // NoteLoadAt decodes the element with index i into x.
 func NoteLoadAt[A barewire.Access](w barewire.Window[Note, A], i int, x *Note) error {
+	if x == nil {
+		return barewire.ErrNoValue
+	}
 	m, err := wire.SlotMessage(NoteSlotAt(w, i), 72)
 	if err != nil {
 		return err
@@ -1726,6 +1735,9 @@ func NoteLoadAt[A barewire.Access](w barewire.Window[Note, A], i int, x *Note) e
 
 // NotePutAt encodes x over the element with index i. After an error the slot is empty: its length is 0.
 func NotePutAt[A barewire.Access](w barewire.Window[Note, A], i int, x *Note) error {
+	if x == nil {
+		return barewire.ErrNoValue
+	}
 	slot := NoteSlotAt(w, i)
 	m, err := wire.BeginSlot(slot, 72)
 	if err == nil {
@@ -1735,6 +1747,9 @@ func NotePutAt[A barewire.Access](w barewire.Window[Note, A], i int, x *Note) er
 }
 
 // NoteViewAt is a view of the message in the slot with index i, as NoteSlotViewOf gives it.
-func NoteViewAt[A barewire.Access](w barewire.Window[Note, A], i int, ix *wire.Index) (NoteView, error) {
+func NoteViewAt[A barewire.Access](w barewire.Window[Note, A], i int, ix *wire.Index) (v NoteView, err error) {
+	if ix == nil {
+		return v, barewire.ErrNoValue
+	}
 	return NoteSlotViewOf(NoteSlotAt(w, i), ix)
 }
