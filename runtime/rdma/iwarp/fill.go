@@ -27,20 +27,30 @@ func (q *queue) fillTurns() {
 		q.sayReady()
 	}
 	if o.begun && !q.s.ours {
-		if q.fillOwn(turn); o.begun {
+		if q.fillOwn(o.limit(q.answers.n() == 0)); o.begun {
 			return
 		}
 	}
-	for q.answers.n() > 0 && o.refused == nil && o.size < turn {
+	limit := o.limit(o.next == o.posted)
+	for q.answers.n() > 0 && o.refused == nil && o.size < limit {
 		r := q.answers.first()
 		if r.word != nil && len(o.refs) > 0 {
 			return // what a read before it finds is taken when the batch is written
 		}
-		q.answer(r, turn)
+		q.answer(r, limit)
 	}
 	if o.refused == nil && (q.s.ours || q.answers.n() == 0 || q.answers.first().sent == 0) {
-		q.fillOwn(o.size + turn)
+		q.fillOwn(o.size + o.limit(q.answers.n() == 0 && o.size == 0))
 	}
+}
+
+// limit is how many bytes are sent before the other side has its turn: more where there is nothing for it to do, if
+// they need not be copied.
+func (o *outgoing) limit(alone bool) int {
+	if alone && o.lend {
+		return turnAlone
+	}
+	return turn
 }
 
 // sayReady sends what an acceptor waits for before it sends. Source: RFC 6581, section 4.
@@ -159,7 +169,11 @@ func tagged(mulpdu int, to uint64, left int) int {
 	if left <= most {
 		return left
 	}
-	if past := int((to + uint64(most)) & 7); past < most {
+	unit := uint64(8)
+	if most >= 4<<10 {
+		unit = 64 // a line: what is aligned is copied faster
+	}
+	if past := int((to + uint64(most)) & (unit - 1)); past < most {
 		most -= past
 	}
 	return most

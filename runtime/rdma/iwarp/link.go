@@ -32,10 +32,10 @@ func (q *queue) flushPlain() {
 	o.err = err
 }
 
-// readPlain reads to the buffer.
-func (q *queue) readPlain() (int, error) {
+// readPlain reads to the buffer, that many bytes at most.
+func (q *queue) readPlain(most int) (int, error) {
 	in := &q.in
-	n, err := q.s.conn.Read(in.buf[in.w:])
+	n, err := q.s.conn.Read(in.buf[in.w : in.w+most])
 	if n > 0 {
 		return n, nil
 	}

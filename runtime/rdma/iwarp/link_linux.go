@@ -24,7 +24,8 @@ type link struct {
 
 	out   [2*maxRefs + 1]unix.Iovec
 	into  [2]unix.Iovec
-	n     int // bytes that a read put into the buffer
+	most  int // bytes that a read may put into the buffer
+	n     int // bytes that it did put there
 	fault error
 }
 
@@ -33,7 +34,6 @@ const (
 	writesRefs    = !words.ByWords
 	readsDirectly = !words.ByWords
 	minDirect     = 8 << 10 // of a payload; what is shorter is copied
-	behindDirect  = 64      // bytes that are read with it, for the header of the next frame or a short one
 )
 
 var (
@@ -163,12 +163,12 @@ func (b *batch) gather(iov []unix.Iovec) (n int) {
 	return n
 }
 
-// read waits for bytes, and says how many of them are in the buffer.
-func (l *link) read() (int, error) {
+// read waits for bytes, and says how many of them are in the buffer: as many as told at most.
+func (l *link) read(most int) (int, error) {
 	if l.raw == nil {
-		return l.q.readPlain()
+		return l.q.readPlain(most)
 	}
-	l.n, l.fault = 0, nil
+	l.n, l.most, l.fault = 0, most, nil
 	if err := l.raw.Read(l.onRead); err != nil {
 		return 0, err
 	}
@@ -182,7 +182,7 @@ func (l *link) pull(fd uintptr) bool {
 		n, err := 0, error(nil)
 		if in.left >= minDirect {
 			n, err = l.readv(fd)
-		} else if n, err = unix.Read(int(fd), in.buf[in.w:]); n > 0 {
+		} else if n, err = unix.Read(int(fd), in.buf[in.w:in.w+l.most]); n > 0 {
 			l.n = n
 		}
 		switch {
@@ -211,7 +211,7 @@ func (l *link) readv(fd uintptr) (int, error) {
 	if !in.to.enter(reg) {
 		return 0, in.to.gone()
 	}
-	behind := in.buf[in.w:min(len(in.buf), in.w+behindDirect)]
+	behind := in.buf[in.w:min(len(in.buf), in.w+behind)]
 	l.into[0].Base = (*byte)(p)
 	l.into[0].SetLen(room)
 	l.into[1].Base = unsafe.SliceData(behind)

@@ -39,6 +39,9 @@ type incoming struct {
 const (
 	firstBuffer = 16 << 10
 	mostBuffer  = 256 << 10
+
+	longRest = 8 << 10 // of a frame: it is read by itself
+	behind   = 64      // and that many bytes more, for the header of the next frame or a short one
 )
 
 func (in *incoming) init(s *session, immediate bool) {
@@ -272,21 +275,26 @@ func (q *queue) single(on uint32) *fpdu.Fault {
 	return nil
 }
 
-// gulp reads: what is the next of a long payload to its place, and all else to the buffer.
+// gulp reads: what is the next of a long payload to its place, and all else to the buffer. Of a long frame that has
+// begun the rest is read and hardly more, so that the next one does not begin in the midst of the buffer, from where it
+// would have to be moved.
 func (q *queue) gulp() error {
 	in := &q.in
 	if in.r == in.w {
 		in.r, in.w = 0, 0
 	}
-	// The buffer has room for the rest of the frame that has begun, and is not read in drips.
-	need := 4 << 10
+	rest := 0
 	if in.w-in.r >= fpdu.LengthSize && in.left+in.skip == 0 {
-		need = max(need, fpdu.FrameSize(int(binary.BigEndian.Uint16(in.buf[in.r:])))-(in.w-in.r))
+		rest = fpdu.FrameSize(int(binary.BigEndian.Uint16(in.buf[in.r:]))) - (in.w - in.r)
+	}
+	need, most := max(rest+behind, 4<<10), len(in.buf)
+	if rest >= longRest {
+		need, most = rest+behind, rest+behind
 	}
 	if len(in.buf)-in.w < need {
 		in.makeRoom(need)
 	}
-	n, err := q.link.read()
+	n, err := q.link.read(min(most, len(in.buf)-in.w))
 	in.w += n
 	if in.w == len(in.buf) && in.r == 0 && len(in.buf) < mostBuffer {
 		in.makeRoom(1)

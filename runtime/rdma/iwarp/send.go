@@ -21,8 +21,12 @@ const (
 	turnsOfReader = 1 // it has to read
 )
 
-// turn is how many bytes of answers, and of own requests, are sent before the other ones have their turn.
-const turn = 64 << 10
+// turn is how many bytes of answers, and of own requests, are sent before the other ones have their turn; the
+// second, where there are no other ones.
+const (
+	turn      = 64 << 10
+	turnAlone = 512 << 10
+)
 
 // outgoing is the state of whoever has the role.
 type outgoing struct {
