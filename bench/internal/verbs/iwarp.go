@@ -7,6 +7,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/bench/regions"
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp"
 )
 
 // ways are the ways to use iWARP, as rows name them. Both sides have the same.
@@ -14,7 +15,6 @@ var ways = map[string]rdma.Config{
 	"iwarp":              {},
 	"iwarp, no CRC":      {Transport: rdma.IWARP{NoCRC: true}},
 	"iwarp, adaptive":    {Mode: rdma.Adaptive},
-	"iwarp, busy":        {Mode: rdma.Busy},
 	"iwarp, 256 credits": {Credits: 4 * many},
 }
 
@@ -40,7 +40,7 @@ type side struct {
 // domainOver opens the device with one domain.
 func domainOver(ctx context.Context, l *Loop, way string) (*rdma.Domain, error) {
 	cfg := ways[way]
-	cfg.Device, cfg.Logger = "iwarp", quiet
+	cfg.Provider, cfg.Logger = iwarp.New(iwarp.Options{}), quiet
 	dev, err := rdma.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -184,6 +184,20 @@ func iwarpPing(ctx context.Context, s *side, n int) error {
 func iwarpFlushes(ctx context.Context, s *side, n int) error {
 	for range n {
 		if _, err := rdma.Write(s.conn, s.to.Slice(0, 1), s.out.Span(0, 1)); err != nil {
+			return err
+		}
+		if err := s.conn.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// iwarpBatchFlushes is iwarpFlushes, and the device is told of both at once.
+func iwarpBatchFlushes(ctx context.Context, s *side, n int) error {
+	b := s.conn.Batch()
+	for range n {
+		if _, err := rdma.Write(b, s.to.Slice(0, 1), s.out.Span(0, 1)); err != nil {
 			return err
 		}
 		if err := s.conn.Flush(ctx); err != nil {

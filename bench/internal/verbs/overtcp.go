@@ -27,13 +27,12 @@ func OverTCP() []Row {
 		{Table: Served, Name: "tcp, hop", Class: rows.Variant, Note: "with a goroutine that reads on the side that waits", Open: opener(tcpPingByHop("tcp, echo"))},
 		ours(Served, "iwarp", rows.Ours, "Write and Flush", iwarpFlushes),
 		ours(Served, "iwarp, no CRC", rows.Variant, "", iwarpFlushes),
+		named("iwarp, batch", ours(Served, "iwarp", rows.Variant, "both by Batch: one doorbell", iwarpBatchFlushes)),
 		ours(Served, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpFlushes),
-		ours(Served, "iwarp, busy", rows.Variant, "never sleeps", iwarpFlushes),
 		{Table: Echoed, Name: "tcp, hop", Class: rows.Limit, Note: "read by one goroutine, taken from a channel and answered by another, on both sides", Open: opener(tcpPingByHop("tcp, echo by hop"))},
 		ours(Echoed, "iwarp", rows.Ours, "WriteNotify and NextNotification on both sides", iwarpPing),
 		ours(Echoed, "iwarp, no CRC", rows.Variant, "", iwarpPing),
 		ours(Echoed, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpPing),
-		ours(Echoed, "iwarp, busy", rows.Variant, "never sleeps", iwarpPing),
 		{Table: Echoed, Name: "grpc, call", Class: rows.Peer, Open: opener(grpcOneCall)},
 		{Table: Echoed, Name: "grpc, stream", Class: rows.Peer, Open: opener(grpcMessages(&echoStream, 1, 1))},
 	}
@@ -45,6 +44,12 @@ func OverTCP() []Row {
 // ours is a row of ours, in which nothing is allocated.
 func ours(table, way string, class rows.Class, note string, run iwarpRun) Row {
 	return Row{Table: table, Name: way, Class: class, Note: note, NoAlloc: true, Open: overIWARP(way, run)}
+}
+
+// named gives a row another name.
+func named(name string, r Row) Row {
+	r.Name = name
+	return r
 }
 
 // bulkRows are the rows of 1 MiB, so many at once.
@@ -74,8 +79,8 @@ func processorRows() []Row {
 		{Table: Processor, Name: "grpc, stream, 64 at once", Class: rows.Peer, Note: "64 messages, one answer for all", Open: opener(grpcMessages(&ackStream, many, 1))},
 	}
 	for _, way := range []string{"iwarp", "iwarp, 256 credits"} {
-		r := ours(Processor, way, rows.Variant, "WriteNotify by Batch, as fast as credit comes back", iwarpNotifies)
-		r.Name, r.NoAlloc = "notify: "+way, false // that there is no credit is an error, which is made each time
+		r := named("notify: "+way, ours(Processor, way, rows.Variant, "WriteNotify by Batch, as fast as credit comes back", iwarpNotifies))
+		r.NoAlloc = false // that there is no credit is an error, which is made each time
 		list = append(list, r)
 	}
 	for i := range list {
