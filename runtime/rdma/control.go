@@ -27,6 +27,7 @@ type control struct {
 	revoked  map[RKey]uint32            // keys of the peer that are no longer good, with their epochs
 	revokes  atomic.Int32               // len(revoked)
 	known    map[RKey]known             // what was imported
+	scopes   map[RKey]*scope            // keys that only the peer was granted
 	given    map[*registration]struct{} // whose keys the peer was given
 	over     bool                       // the connection is closed: it is given no more
 }
@@ -58,6 +59,7 @@ func (k *control) init(credits int) {
 	k.imports = map[uint32]*asked{}
 	k.revoked = map[RKey]uint32{}
 	k.known = map[RKey]known{}
+	k.scopes = map[RKey]*scope{}
 	k.given = map[*registration]struct{}{}
 }
 
@@ -118,6 +120,16 @@ func (k *control) isRevoked(key RKey, epoch uint32) bool {
 	defer k.mu.Unlock()
 	at, ok := k.revoked[key]
 	return ok && at == epoch
+}
+
+// noteRevoked remembers that a key of the peer is no longer good.
+func (k *control) noteRevoked(key RKey, epoch uint32) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.revoked) < maxRevoked {
+		k.revoked[key] = epoch
+		k.revokes.Store(int32(len(k.revoked)))
+	}
 }
 
 // tell sends a message to the peer's connection, when there is room. It does not wait.
@@ -240,12 +252,7 @@ func (c *Conn) controlled(slot, n int) {
 	case *ctl.Refused:
 		k.answer(body.ID, barewire.Ref{}, refusal(body))
 	case *ctl.Revoked:
-		k.mu.Lock()
-		if len(k.revoked) < maxRevoked {
-			k.revoked[RKey(body.Key)] = body.Epoch
-			k.revokes.Store(int32(len(k.revoked)))
-		}
-		k.mu.Unlock()
+		k.noteRevoked(RKey(body.Key), body.Epoch)
 	}
 	c.repost(slot)
 }

@@ -113,6 +113,9 @@ func (c *Conn) received(comp *Completion) {
 		c.controlled(int(comp.ID), comp.Bytes)
 	default:
 		c.tally.messages++
+		if comp.Invalidated != 0 {
+			c.givenBack(comp.Invalidated)
+		}
 		ok = c.inbox.texts.push(a)
 	}
 	if !ok {
@@ -249,11 +252,17 @@ func (c *Conn) SendBytes(ctx context.Context, b []byte) error {
 		return errNoConn
 	case len(b) == 0:
 		return refuse(c, &r, ErrEmpty)
-	case len(b) > min(c.credit.message, c.pool.used):
-		return refuse(c, &r, fmt.Errorf("%w: messages on this connection have at most %d bytes; see MaxMessage", ErrTooLong, min(c.credit.message, c.pool.used)))
+	}
+	return c.send(ctx, &r, b)
+}
+
+// send sends a copy of a message as a request says, waiting while it cannot.
+func (c *Conn) send(ctx context.Context, r *request, b []byte) error {
+	if most := min(c.credit.message, c.pool.used); len(b) > most {
+		return refuse(c, r, fmt.Errorf("%w: messages on this connection have at most %d bytes; see MaxMessage", ErrTooLong, most))
 	}
 	for {
-		err := c.sendCopy(&r, b)
+		err := c.sendCopy(r, b)
 		switch {
 		case err == nil:
 			return nil
@@ -263,7 +272,7 @@ func (c *Conn) SendBytes(ctx context.Context, b []byte) error {
 			err = c.await(ctx, want{kind: wantCredit})
 		}
 		if err != nil {
-			return refuse(c, &r, err)
+			return refuse(c, r, err)
 		}
 	}
 }

@@ -81,7 +81,10 @@ func OfferScoped[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Conte
 func (s *scope) give() (barewire.Ref, error) {
 	s.reg.mu.Lock()
 	defer s.reg.mu.Unlock()
-	if s.over || s.reg.ended {
+	switch {
+	case s.given.Load():
+		return barewire.Ref{}, fmt.Errorf("%w: its holder, %s, gave it back", ErrRevoked, s.conn.peer)
+	case s.over || s.reg.ended:
 		return barewire.Ref{}, ErrRevoked
 	}
 	return s.reg.ref(s.keys, s.rights), nil

@@ -40,6 +40,8 @@ type request struct {
 	addr    uint64
 	compare uint64
 	operand uint64
+	ends    RKey    // a key of the peer that a send ends; epoch is its epoch
+	wakes   bool    // a send asks for the receiver's event
 	place   *result // where an atomic's result will be: set when it is posted
 }
 
@@ -172,7 +174,7 @@ func (c *Conn) admit(r *request, by class) error {
 		}
 	}
 	if r.key != 0 && c.ctl.revokes.Load() > 0 && c.ctl.isRevoked(r.key, r.epoch) {
-		return fmt.Errorf("%w by the peer; import it again", ErrRevoked)
+		return fmt.Errorf("%w by the peer, or given back to it; import it again", ErrRevoked)
 	}
 	out := c.posted - c.retired.Load()
 	if out >= c.room || by == forUser && out >= c.depth+uint64(c.own.Load()) {
@@ -210,7 +212,11 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	wr.ID, wr.Verb, wr.Fence, wr.Segs = seq, r.verb, c.fence, 0
 	wr.Epoch, wr.Key, wr.Addr, wr.Imm = r.epoch, r.key, r.addr, r.imm
 	wr.Compare, wr.Operand = r.compare, r.operand
+	wr.Invalidate, wr.Solicited = r.ends, r.wakes
 	c.fence = false
+	if r.ends != 0 {
+		wr.Fence = true // reads that use the key come before its end
+	}
 
 	rec := &c.ring[seq&c.mask]
 	rec.seq = seq

@@ -3,6 +3,7 @@ package rdma
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/internal/ctl"
@@ -100,7 +101,8 @@ type scope struct {
 	conn   *Conn
 	keys   Keys
 	rights barewire.Rights
-	over   bool // guarded by reg.mu
+	over   bool        // guarded by reg.mu
+	given  atomic.Bool // the peer gave the right back: see [SendInvalidate]
 }
 
 // Grant gives the peer of one connection, and nobody else, some of the rights of
@@ -160,6 +162,9 @@ func (r *registration) scope(c *Conn, rights barewire.Rights) (*scope, error) {
 		r.scoped = map[*scope]struct{}{}
 	}
 	r.scoped[s] = struct{}{}
+	c.ctl.mu.Lock()
+	c.ctl.scopes[keys.R] = s
+	c.ctl.mu.Unlock()
 	return s, nil
 }
 
@@ -168,11 +173,16 @@ func (s *scope) end(ctx context.Context) error {
 	if s.over {
 		return nil
 	}
-	s.conn.tell(&ctl.Revoked{Key: uint32(s.keys.R), Epoch: s.keys.Epoch})
+	if !s.given.Load() {
+		s.conn.tell(&ctl.Revoked{Key: uint32(s.keys.R), Epoch: s.keys.Epoch})
+	}
 	if err := s.reg.dom.endKeys(ctx, s.keys); err != nil {
 		return err
 	}
 	s.over = true
+	s.conn.ctl.mu.Lock()
+	delete(s.conn.ctl.scopes, s.keys.R)
+	s.conn.ctl.mu.Unlock()
 	return nil
 }
 
@@ -181,13 +191,11 @@ func (g *Scoped[T, A]) Remote() (barewire.Remote[T, A], error) {
 	if g == nil || g.s == nil {
 		return barewire.Remote[T, A]{}, errNoScoped
 	}
-	s := g.s
-	s.reg.mu.Lock()
-	defer s.reg.mu.Unlock()
-	if s.over {
-		return barewire.Remote[T, A]{}, fmt.Errorf("rdma: a grant on %s: %w", s.reg.h.Name(), ErrRevoked)
+	ref, err := g.s.give()
+	if err != nil {
+		return barewire.Remote[T, A]{}, fmt.Errorf("rdma: a grant on %s: %w", g.s.reg.h.Name(), err)
 	}
-	return barewire.MakeRemote[T, A](friend, s.reg.ref(s.keys, s.rights)), nil
+	return barewire.MakeRemote[T, A](friend, ref), nil
 }
 
 // Revoke takes the right back: when it returns, the peer does not reach the

@@ -20,7 +20,7 @@ import (
 // TestEager holds the suite against a provider that completes writes, messages and notifications before the peer
 // has seen them, as one over a network does.
 func TestEager(t *testing.T) {
-	const notReady = 300 * time.Millisecond
+	const notReady = time.Second
 	rdmatest.Run(t, rdmatest.Factory{Provider: eager{soft.New(soft.Config{NotReady: notReady})}, Device: "soft0", NotReady: notReady, Eager: true})
 }
 

@@ -69,7 +69,7 @@ const patience = 30 * time.Second
 func Run(t *testing.T, f Factory) {
 	count() // what Go opens for the first file that is read is no leak
 	for _, group := range [][]check{
-		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, nowChecks, lifeChecks, waitChecks, trafficChecks, typedChecks,
+		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, nowChecks, lifeChecks, waitChecks, trafficChecks, typedChecks, invalidateChecks,
 	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) {

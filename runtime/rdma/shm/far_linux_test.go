@@ -86,12 +86,13 @@ type farSegment struct {
 type farRequest struct {
 	ID                     uint64
 	Verb                   rdma.Verb
-	Fence                  bool
+	Fence, Solicited       bool
 	Count                  uint8
 	Epoch                  uint32
 	Key                    rdma.RKey
 	Addr, Compare, Operand uint64
 	Imm                    uint32
+	Invalidate             rdma.RKey
 	Segs                   [rdma.MaxSegments]farSegment
 }
 
@@ -389,7 +390,7 @@ func (s *farServer) at(g farSegment) rdma.Segment {
 func (s *farServer) requests(posts []farRequest) (wrs []rdma.WorkRequest) {
 	for _, p := range posts {
 		wr := rdma.WorkRequest{ID: p.ID, Verb: p.Verb, Fence: p.Fence, Segs: p.Count, Epoch: p.Epoch, Key: p.Key,
-			Addr: p.Addr, Compare: p.Compare, Operand: p.Operand, Imm: p.Imm}
+			Addr: p.Addr, Compare: p.Compare, Operand: p.Operand, Imm: p.Imm, Solicited: p.Solicited, Invalidate: p.Invalidate}
 		for i, g := range p.Segs {
 			wr.Local[i] = s.at(g)
 		}

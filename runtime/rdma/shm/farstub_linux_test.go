@@ -342,7 +342,7 @@ func (p *farProcess) segment(s rdma.Segment) farSegment {
 func (p *farProcess) requests(wrs []rdma.WorkRequest) (all []farRequest) {
 	for _, wr := range wrs {
 		r := farRequest{ID: wr.ID, Verb: wr.Verb, Fence: wr.Fence, Count: wr.Segs, Epoch: wr.Epoch, Key: wr.Key,
-			Addr: wr.Addr, Compare: wr.Compare, Operand: wr.Operand, Imm: wr.Imm}
+			Addr: wr.Addr, Compare: wr.Compare, Operand: wr.Operand, Imm: wr.Imm, Solicited: wr.Solicited, Invalidate: wr.Invalidate}
 		for i, s := range wr.Local {
 			if s != (rdma.Segment{}) {
 				r.Segs[i] = p.segment(s)

@@ -123,6 +123,9 @@ func (q *queue) do(wr *rdma.WorkRequest) result {
 	case rdma.VerbWrite, rdma.VerbWriteNotify, rdma.VerbRead, rdma.VerbCompareSwap, rdma.VerbFetchAdd:
 		return q.oneSided(wr)
 	case rdma.VerbSend:
+		if wr.Solicited || wr.Invalidate != 0 {
+			return q.refuse(wr, failure(rdma.StatusLocal, "shm has neither solicited events nor sends that end a key: see Limits"))
+		}
 		return q.send(wr)
 	case rdma.VerbFlush:
 		return q.ends(wr, nil)

@@ -29,7 +29,7 @@ func (q *queue) keyOfPeer(key rdma.RKey, epoch uint32) (*registration, *rdma.Sta
 		return r, nil // key 0 is nobody's
 	}
 	switch {
-	case r == nil || r.dead.Load():
+	case r == nil || r.dead.Load() || r.given.Load():
 		return nil, status(rdma.StatusRemoteKey, "the peer knows no key %#x", uint32(key))
 	case r.keys.Epoch != epoch:
 		return nil, status(rdma.StatusRemoteKey, "the key %#x is of registration %d at the peer, not %d", uint32(key), r.keys.Epoch, epoch)

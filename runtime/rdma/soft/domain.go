@@ -40,6 +40,7 @@ type registration struct {
 	scope  *queue // the only queue that may be asked for it, if not nil
 	name   string
 	dead   atomic.Bool
+	given  atomic.Bool // the peer that it is for has ended its remote key
 }
 
 func newDomain(a *adapter) *domain {

@@ -138,7 +138,10 @@ func (q *queue) deliver(wr *rdma.WorkRequest, total int) error {
 	var serr, peers *rdma.StatusError
 	c := rdma.Completion{Verb: rdma.VerbNotify, Bytes: total, Imm: wr.Imm}
 	if wr.Verb == rdma.VerbSend {
-		c.Verb = rdma.VerbReceive
+		if serr := q.invalidate(wr); serr != nil {
+			return serr
+		}
+		c.Verb, c.Solicited, c.Invalidated = rdma.VerbReceive, wr.Solicited, wr.Invalidate
 		serr, peers = q.intoReceive(wr, total, &in.posted.buf[in.posted.head].Buf)
 		c.Err = asError(peers)
 	}

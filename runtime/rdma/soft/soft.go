@@ -166,7 +166,7 @@ func (a *adapter) Info() rdma.DeviceInfo { return device }
 func (a *adapter) Limits() rdma.Limits {
 	return rdma.Limits{
 		Depth: a.depth, Segments: rdma.MaxSegments, MaxMessage: a.message,
-		MaxTransfer: maxTransfer, AtomicGlobal: true, ConnGrants: true,
+		MaxTransfer: maxTransfer, AtomicGlobal: true, ConnGrants: true, Solicited: true, Invalidate: true,
 	}
 }
 
