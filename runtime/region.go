@@ -123,5 +123,5 @@ func (s Span[T, A]) String() string {
 	if s.h == nil {
 		return "no region"
 	}
-	return fmt.Sprintf("%d elements from %d on of %s", s.n, s.at, s.h.Name())
+	return fmt.Sprintf("%s from %d on of %s", region.Elements(s.n), s.at, s.h.Name())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
 
@@ -82,7 +83,7 @@ func (r Remote[T, A]) String() string {
 	if err := r.check(); err != nil {
 		return strings.TrimPrefix(err.Error(), "barewire: ")
 	}
-	return fmt.Sprintf("%d elements of %T at a peer, granting %v", r.ref.Count, *new(T), r.ref.Rights)
+	return fmt.Sprintf("%s of %T at a peer, granting %v", region.Elements(r.ref.Count), *new(T), r.ref.Rights)
 }
 
 // Slice is n elements from the element i on. What is not within r is refused by operations and by
@@ -171,7 +172,7 @@ func checkRef(ref Ref, t *TypeInfo) error {
 	case uint64(ref.Size) != t.Size:
 		return fmt.Errorf("%w: its elements have %d bytes, those of %s %d", ErrBadRef, ref.Size, t.Name, t.Size)
 	case ref.Count > maxRemote/t.Size || ref.Addr > ^uint64(0)-ref.Count*t.Size:
-		return fmt.Errorf("%w: %d elements of %d bytes at %#x are more than there can be", ErrBadRef, ref.Count, t.Size, ref.Addr)
+		return fmt.Errorf("%w: %s of %d bytes at %#x: more than there can be", ErrBadRef, region.Elements(ref.Count), t.Size, ref.Addr)
 	}
 	return nil
 }
@@ -190,7 +191,7 @@ func enough(have, want Rights) error {
 // check refuses the zero value and slices out of range.
 func (r Remote[T, A]) check() error {
 	if r.bad {
-		return fmt.Errorf("barewire: slice of a Remote: %w: %d elements from %d on, and it has %d", ErrRange, r.n, r.i, r.ref.Count)
+		return fmt.Errorf("barewire: slice of a Remote: %w: %s from %d on, and it has %d", ErrRange, region.Elements(r.n), r.i, r.ref.Count)
 	}
 	if r.ref.Version == 0 {
 		return ErrNoRemote

@@ -169,7 +169,7 @@ func TestFields(t *testing.T) {
 		t.Errorf("%+v, %v", ref, err)
 	}
 	_, err = barewire.FieldParts(seal.Key(), sample.TickPriceOf(rem, 10))
-	wantError(t, err, barewire.ErrRange, "1 elements from 10 on, and it has 10")
+	wantError(t, err, barewire.ErrRange, "1 element from 10 on, and it has 10")
 	_, err = barewire.FieldParts(seal.Key(), barewire.Field[uint64, barewire.RemoteRead]{})
 	wantError(t, err, barewire.ErrNoRemote)
 

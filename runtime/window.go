@@ -81,7 +81,7 @@ func (w Window[T, A]) Len() int { return len(w.all) }
 // are not the fmt package's to read, least of all when the window is closed.
 func (w Window[T, A]) Format(f fmt.State, _ rune) {
 	if f != nil {
-		fmt.Fprintf(f, "window on %d elements", len(w.all))
+		fmt.Fprintf(f, "window on %s", region.Elements(len(w.all)))
 	}
 }
 

@@ -20,7 +20,7 @@ func (r *request) local(h *region.Handle, gen uint32, off, n int) error {
 // the right that the verb needs.
 func (r *request) remote(ref *barewire.Ref, n int) error {
 	if have := ref.Count * uint64(ref.Size); have != uint64(n) { // no overflow: checked when it was decoded
-		return fmt.Errorf("%w: %d bytes here, and %d elements of %d bytes, %d bytes, there", ErrLength, n, ref.Count, ref.Size, have)
+		return fmt.Errorf("%w: %d bytes here, and %s of %d bytes, %d bytes, there", ErrLength, n, region.Elements(ref.Count), ref.Size, have)
 	}
 	need := barewire.Rights(region.Write)
 	switch r.verb {

@@ -82,11 +82,11 @@ func New(spec Spec) (*Handle, error) {
 		return nil, fail(ErrRange, fmt.Sprintf("%d elements; a region has at least one", spec.Count))
 	}
 	if uint64(spec.Count) > (math.MaxInt-maxPage)/t.Size {
-		return nil, fail(ErrNoMemory, fmt.Sprintf("%d elements of %d bytes are more than a process can address", spec.Count, t.Size))
+		return nil, fail(ErrNoMemory, fmt.Sprintf("%s of %d bytes: more than a process can address", Elements(spec.Count), t.Size))
 	}
 	// Systems promise memory that they do not have, and end the process when it is used.
 	if most := machineMemory(); most > 0 && uint64(spec.Count) > most/t.Size {
-		return nil, fail(ErrNoMemory, fmt.Sprintf("%d elements of %d bytes are more than the %d MiB of the machine", spec.Count, t.Size, most>>20))
+		return nil, fail(ErrNoMemory, fmt.Sprintf("%s of %d bytes: more than the %d MiB of the machine", Elements(spec.Count), t.Size, most>>20))
 	}
 	mem, err := obtain(b.ask())
 	if err != nil {

@@ -307,7 +307,7 @@ func (h *Handle) Name() string { return name(h.block.name, h.block.typ.Name, h.m
 
 // Range is the error of n elements from i on that are not in the region.
 func (h *Handle) Range(i, n int) error {
-	return h.errorOf(ErrRange, "", fmt.Sprintf("%d elements from %d on, and it has %d", n, i, h.block.count))
+	return h.errorOf(ErrRange, "", fmt.Sprintf("%s from %d on, and it has %d", Elements(n), i, h.block.count))
 }
 
 // stale says how a generation ended.

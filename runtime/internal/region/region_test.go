@@ -336,3 +336,12 @@ func TestMoreThanThereIs(t *testing.T) {
 		t.Errorf("%d MiB, and the machine has %d: %v", n>>14, most>>20, err)
 	}
 }
+
+// TestElements: one is no plural.
+func TestElements(t *testing.T) {
+	for n, want := range map[int]string{0: "0 elements", 1: "1 element", 2: "2 elements", -1: "-1 elements"} {
+		if got := Elements(n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+}

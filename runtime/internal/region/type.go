@@ -3,7 +3,10 @@
 // of elements, only sizes.
 package region
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Type is what is known of a region's elements. See barewire.TypeInfo.
 type Type struct {
@@ -38,4 +41,12 @@ func (r Rights) String() string {
 		return "nothing remote"
 	}
 	return strings.Join(s, ", ")
+}
+
+// Elements is so many of them, for texts.
+func Elements[N int | uint64](n N) string {
+	if n == 1 {
+		return "1 element"
+	}
+	return fmt.Sprintf("%d elements", n)
 }
