@@ -28,7 +28,15 @@ type Device struct {
 
 // Open opens the device that the configuration asks for: the best that is
 // there, software where there is nothing else. [Device.Why] says what was taken
-// and why. The error is [ErrConfig], or [ErrNoDevice] with what was seen and why
+// and why.
+//
+// Where several would do it takes the one that reaches furthest, since nothing says yet where the peers
+// are: network cards first (InfiniBand, RoCEv2, RoCEv1, iWARP), then package iwarp, which is iWARP in software and
+// reaches other hosts by TCP, then shm, for processes of this host, then soft, for this process and for tests.
+// Between processes of one host shm is faster than iwarp, so a program whose peers are all here says
+// Config{Device: "shm"}; one that has both kinds opens both devices, and registers its regions with both ([Also]).
+//
+// The error is [ErrConfig], or [ErrNoDevice] with what was seen and why
 // each would not do.
 func Open(ctx context.Context, cfg Config) (*Device, error) {
 	cfg, err := cfg.resolve()
@@ -41,7 +49,7 @@ func Open(ctx context.Context, cfg Config) (*Device, error) {
 	}
 	all, lookErr := look(ctx, providers)
 	var passed []string
-	for _, f := range all {
+	for i, f := range all {
 		name := f.info.Provider + "/" + f.info.Name
 		ok, reason := cfg.wants(f.info)
 		if !ok {
@@ -58,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Device, error) {
 		}
 		d := &Device{adapter: adapter, cfg: cfg, info: adapter.Info(), limits: adapter.Limits(), domains: map[*Domain]struct{}{}}
 		d.info.Provider = f.info.Provider
-		d.why = reasonFor(f.info, passed)
+		d.why = reasonFor(f.info, passed, cfg.behind(all[i+1:]))
 		return d, nil
 	}
 	if lookErr != nil {
@@ -82,9 +90,33 @@ func openOn(ctx context.Context, f found, cfg *Config) (Adapter, error) {
 	return a, nil
 }
 
+// behind names the devices that would have done, and were not needed.
+func (c *Config) behind(rest []found) (names []string) {
+	for _, f := range rest {
+		if ok, _ := c.wants(f.info); ok {
+			names = append(names, f.info.Provider+"/"+f.info.Name+", which reaches "+reach(f.info))
+		}
+	}
+	return names
+}
+
+// reach is how far a device's connections go.
+func reach(d DeviceInfo) string {
+	switch {
+	case d.Provider == "soft":
+		return "this process only"
+	case d.Transport == "SoftRDMA":
+		return "this host only"
+	}
+	return "other hosts"
+}
+
 // reasonFor says why a device was taken.
-func reasonFor(info DeviceInfo, passed []string) string {
+func reasonFor(info DeviceInfo, passed, behind []string) string {
 	s := fmt.Sprintf("%s/%s (%s) is the best that is there", info.Provider, info.Name, info.Transport)
+	if len(behind) > 0 {
+		s += ", since it reaches " + reach(info) + "; Config.Device can name instead: " + strings.Join(behind, "; ")
+	}
 	if len(passed) > 0 {
 		s += "; passed over: " + strings.Join(passed, "; ")
 	}

@@ -74,14 +74,14 @@ func look(ctx context.Context, ps []Provider) ([]found, error) {
 }
 
 // rank orders devices: usable ones first, then by what they cost the processor,
-// then software that reaches other processes before software that does not.
+// then software that reaches further before software that does not: see [Open].
 func rank(d DeviceInfo) int {
 	r := slices.Index([]string{"InfiniBand", "RoCEv2", "RoCEv1", "iWARP", "SoftRDMA"}, d.Transport)
 	if r < 0 {
 		r = 5
 	}
 	r *= 2
-	if d.Provider == "soft" {
+	if d.Provider == "soft" || d.Provider == "iwarp" { // and a card of the same transport before software
 		r++
 	}
 	if d.State != StateActive {
