@@ -16,6 +16,11 @@ func (q *queue) fill() {
 	}
 	if q.enter() {
 		q.fillTurns()
+		begun := o.next
+		if o.begun {
+			begun++
+		}
+		q.begun.Store(begun)
 		o.more = o.refused == nil && (q.answers.n() > 0 || o.next < o.posted && !o.waiting && o.doom == nil)
 	}
 	q.leave()
@@ -103,7 +108,8 @@ func (q *queue) fillOwn(limit int) {
 // begin gives a request its turn. It reports false where the request must wait, or fails.
 func (q *queue) begin(e *entry) bool {
 	o := &q.out
-	if e.wr.Fence && q.asks.n() > 0 {
+	o.asked = q.asks.n()
+	if e.wr.Fence && o.asked > 0 {
 		o.waiting = true
 		return false
 	}
@@ -111,7 +117,7 @@ func (q *queue) begin(e *entry) bool {
 		return false
 	}
 	if asks := e.wr.Verb == rdma.VerbFlush && o.dirty || e.wr.Verb == rdma.VerbRead || isAtomic(e.wr.Verb); asks {
-		if q.asks.n() >= q.s.ord {
+		if o.asked >= q.s.ord {
 			o.waiting = true
 			return false
 		}

@@ -18,7 +18,16 @@ func (q *queue) terminated(payload []byte) {
 		q.end(lost, nil)
 		return
 	}
+	for m := q.done; m < n; m++ {
+		if e := q.at(m); e.eager { // it is sent, and was not refused; whoever sent it had no time to say so
+			e.done = true
+		}
+	}
+	q.advance()
 	serr := status(statusOf(t.Cause), "the peer refused it: %v", t.Cause)
+	if t.Cause == fpdu.NoBuffer && t.Segment.Queue == fpdu.QueueRequest {
+		serr.Status = rdma.StatusProvider // it is not about a receive
+	}
 	switch {
 	case q.ended != nil:
 	case n >= q.polled:
@@ -42,7 +51,7 @@ func (q *queue) blamed(t *fpdu.TerminateHeader) (n uint64, found bool) {
 	if kept := uint64(len(q.ring)); q.posted-first > kept {
 		first = q.posted - kept
 	}
-	for n = first; n < q.posted; n++ {
+	for n = first; n < q.begun.Load(); n++ {
 		if q.at(n).isAbout(&t.Segment) {
 			return n, true
 		}

@@ -186,8 +186,10 @@ func (q *queue) atomicArrives(payload []byte) *fpdu.Fault {
 // answered completes the oldest request that waits for a response. What was sent before it is in place.
 func (q *queue) answered(n uint64, e *entry, result uint64) {
 	q.asks.drop()
-	q.in.kick = true
 	q.mu.Lock()
+	if q.stuck {
+		q.in.kick = true
+	}
 	if !q.flushed {
 		e.result, e.done = result, true
 		q.acked = n

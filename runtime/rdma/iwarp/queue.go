@@ -23,7 +23,8 @@ type queue struct {
 	work chan struct{} // has room for one: the writer has something to do
 	wake chan struct{} // has room for one: there may be something to poll
 
-	waiters atomic.Int32 // who waits for wake
+	waiters atomic.Int32  // who waits for wake
+	begun   atomic.Uint64 // requests whose turn has come
 
 	mu      sync.Mutex
 	ring    []entry           // as many as a power of two
@@ -34,6 +35,7 @@ type queue struct {
 	acked   uint64            // what was sent before this one is in place at the peer
 	role    role              // who sends
 	again   bool              // there may be more to send than whoever sends has seen
+	stuck   bool              // the next request waits for responses
 	ended   *rdma.StatusError // not nil: what requests complete with from now on
 	owed    *rdma.StatusError // what the next request completes with instead
 	closed  bool

@@ -39,6 +39,7 @@ type outgoing struct {
 	rtr     fpdu.RTR          // what is to be sent before anything else
 	dirty   bool              // something was sent that no response has been asked for after
 	waiting bool              // the next request waits for responses
+	asked   int               // that many were to come then
 	more    bool              // there is more than fitted a batch
 	doom    *rdma.StatusError // what the next request fails with when those before it have ended
 	refused *parting          // what an answer failed with
@@ -149,11 +150,11 @@ func (q *queue) release() bool {
 		q.role = writer
 		poke(q.work)
 		return true
-	case q.out.more || q.again || q.posted != q.out.posted:
+	case q.out.more || q.again || q.posted != q.out.posted || q.out.waiting && q.asks.n() < q.out.asked:
 		q.again, q.out.posted = false, q.posted
 		return false
 	}
-	q.role = nobody
+	q.role, q.stuck = nobody, q.out.waiting || q.out.doom != nil
 	return true
 }
 
