@@ -217,3 +217,13 @@ func says(t *testing.T, err error, parts ...string) {
 		}
 	}
 }
+
+// TestQueueFullOfOne: one is no plural.
+func TestQueueFullOfOne(t *testing.T) {
+	s := newScene(t, rdma.Config{Depth: 1})
+	rule := s.stall()
+	defer rule.Remove()
+	s.write(t)
+	_, err := rdma.Write(s.b.conn, s.rem.Slice(0, 1), s.local.Span(0, 1))
+	refused(t, err, rdma.ErrQueueFull, "1 operation is outstanding")
+}

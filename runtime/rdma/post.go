@@ -200,7 +200,11 @@ func (c *Conn) full() error {
 	if oldest == nil {
 		return fmt.Errorf("%w: the connection's own messages take all of it; try again", ErrQueueFull)
 	}
-	return fmt.Errorf("%w: %d operations are outstanding, the oldest a %s posted at %s; wait for it, or open the device with a greater Depth", ErrQueueFull, n, oldest.verb, oldest.at)
+	are := "operations are"
+	if n == 1 {
+		are = "operation is"
+	}
+	return fmt.Errorf("%w: %d %s outstanding, the oldest a %s posted at %s; wait for it, or open the device with a greater Depth", ErrQueueFull, n, are, oldest.verb, oldest.at)
 }
 
 // stage writes the record and the work request of a request that was admitted. The
