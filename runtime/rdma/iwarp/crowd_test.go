@@ -46,9 +46,6 @@ const (
 	held        = time.Second
 )
 
-// manySources tells whether there are addresses to come from: all of 127.0.0.0/8 on Linux.
-const manySources = runtime.GOOS == "linux"
-
 // tally is how many peers of a kind got in, and how many did not, because their source had to wait.
 type tally struct{ in, late atomic.Int64 }
 

@@ -1,6 +1,17 @@
 package iwarp
 
-import "github.com/fidelityframework/barewire-gen/runtime/rdma"
+import (
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
 
 // CountLoopback has a domain treat the addresses of this host as sources like others.
 func CountLoopback(pd rdma.ProtectionDomain) { pd.(*domain).guard.exact = true }
+
+// ShortWaits makes what waits for a peer, or for a receive, wait less. It returns what undoes that.
+func ShortWaits(d time.Duration) (undo func()) {
+	ready, stay := notReady, linger
+	notReady, linger = d, d
+	return func() { notReady, linger = ready, stay }
+}
