@@ -145,6 +145,7 @@ func (a *adapter) dial(ctx context.Context, addr string) (net.Conn, error) {
 		}
 	} else {
 		d := net.Dialer{Control: a.sock.control}
+		d.SetMultipathTCP(false)
 		conn, err = d.DialContext(ctx, "tcp", addr)
 	}
 	if err != nil {
@@ -166,6 +167,7 @@ func (a *adapter) listen(ctx context.Context, addr string) (net.Listener, error)
 		return l, err
 	}
 	lc := net.ListenConfig{Control: a.sock.control}
+	lc.SetMultipathTCP(false) // segments are those of one path
 	return lc.Listen(ctx, "tcp", cmp.Or(addr, "127.0.0.1:0"))
 }
 
