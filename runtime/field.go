@@ -31,13 +31,14 @@ type LocalField[F any] struct {
 // for generated code. An index out of range is refused by the operation.
 func FieldOf[F any, T Fixed[T], A RemoteAccess](rem Remote[T, A], i int, off, size uintptr) Field[F, A] {
 	rem = rem.Slice(i, 1)
-	if err := rem.check(); err != nil {
+	if err := rem.r.check(); err != nil {
 		return Field[F, A]{err: err}
 	}
-	rem.ref.Addr += uint64(off)
-	rem.ref.Size = uint32(size)
-	rem.ref.Hash = [16]byte{}
-	return Field[F, A]{ref: rem.ref}
+	r := rem.r
+	return Field[F, A]{ref: Ref{
+		Addr: r.addr + uint64(off), Count: 1, Size: uint32(size), Key: uint32(r.key),
+		Epoch: uint32(r.key >> 32), Rights: rightsOf[A](), Version: RefVersion,
+	}}
 }
 
 // FieldParts is for the runtime's device packages.
@@ -54,14 +55,15 @@ func FieldParts[F any, A RemoteAccess](key seal.Friend, f Field[F, A]) (Ref, err
 // FieldIn is the field of size bytes that lies off bytes into the element i
 // of a span. It is for generated code. An index out of range is refused by the operation.
 func FieldIn[F any, T Fixed[T], A Access](s Span[T, A], i int, off, size uintptr) LocalField[F] {
-	if s.h == nil {
+	h, r := s.h, s.r
+	if h == nil {
 		return LocalField[F]{}
 	}
-	bad := s.bad || uint(i) >= uint(s.n)
+	bad := r.bad || uint(i) >= uint(s.n)
 	if !bad {
-		off += uintptr(s.at+i) * uintptr(s.h.Type().Size)
+		off += uintptr(s.at+i) * uintptr(h.Type().Size)
 	}
-	return LocalField[F]{h: s.h, gen: s.gen, off: int(off), size: int(size), i: i, bad: bad}
+	return LocalField[F]{h: h, gen: r.gen, off: int(off), size: int(size), i: i, bad: bad}
 }
 
 // LocalFieldParts is for the runtime's device packages; see [SpanParts].

@@ -44,12 +44,22 @@ func Mint[T Fixed[T], R Residency, A Access](f seal.Friend, h *region.Handle, ge
 // made, and refused by the operation if the check failed. It may be copied, and is good as long as
 // the region is.
 type Span[T Fixed[T], A Access] struct {
-	_   [0]func(T, A)
-	h   *region.Handle
+	_ [0]func(T, A)
+	span
+}
+
+// span is a Span without its types, in four words: so much the compiler keeps in registers.
+type span struct {
+	h  *region.Handle
+	r  state
+	at int // the first element
+	n  int
+}
+
+// state is the region that a span is of.
+type state struct {
 	gen uint32
 	bad bool // the range is not in the region; then at and n are what was asked
-	at  int  // the first element
-	n   int
 }
 
 // Span is the n elements of r from the element i on. A range that is not in
@@ -59,7 +69,7 @@ func (r *Region[T, R, A]) Span(i, n int) Span[T, A] {
 		return Span[T, A]{}
 	}
 	count := r.h.Count()
-	return Span[T, A]{h: r.h, gen: r.gen, at: i, n: n, bad: i < 0 || n < 0 || i > count || n > count-i}
+	return Span[T, A]{span: span{r.h, state{r.gen, i < 0 || n < 0 || i > count || n > count-i}, i, n}}
 }
 
 // Len is the number of elements.
@@ -108,11 +118,11 @@ func SpanParts[T Fixed[T], A Access](f seal.Friend, s Span[T, A]) (h *region.Han
 	if s.h == nil || !f.OK() {
 		return nil, 0, 0, 0, ErrNoRegion
 	}
-	if s.bad {
+	if s.r.bad {
 		return nil, 0, 0, 0, s.h.Range(s.at, s.n)
 	}
 	size := int(s.h.Type().Size)
-	return s.h, s.gen, s.at * size, s.n * size, nil
+	return s.h, s.r.gen, s.at * size, s.n * size, nil
 }
 
 // Len is the number of elements of the span.

@@ -88,7 +88,7 @@ func TestSizes(t *testing.T) {
 		{"Region", unsafe.Sizeof(barewire.Region[sample.Tick, barewire.CPU, barewire.Local]{}), 16},
 		{"Window", unsafe.Sizeof(barewire.Window[sample.Tick, barewire.Local]{}), 32},
 		{"Span", unsafe.Sizeof(barewire.Span[sample.Tick, barewire.Local]{}), 32},
-		{"Remote", unsafe.Sizeof(barewire.Remote[sample.Tick, barewire.RemoteRead]{}), 72},
+		{"Remote", unsafe.Sizeof(barewire.Remote[sample.Tick, barewire.RemoteRead]{}), 32},
 		{"Place", unsafe.Sizeof(barewire.Place[sample.Tick, barewire.CPU]{}), 32},
 		{"Grant", unsafe.Sizeof(barewire.Grant[sample.Tick, barewire.Local]{}), 16},
 		{"Atomic64", unsafe.Sizeof(barewire.Atomic64{}), 8},
@@ -198,15 +198,15 @@ func TestZeroKey(t *testing.T) {
 		t.Error("a witness for nobody")
 	}
 	ref := barewire.Ref{Count: 1, Size: 64, Version: 1}
-	if rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](none, ref); rem.Len() != 0 {
+	info := h.Type()
+	if rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](none, info, ref); rem.Len() != 0 {
 		t.Error("a remote for nobody")
 	}
-	rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](seal.Key(), ref)
+	rem := barewire.MakeRemote[sample.Tick, barewire.RemoteRead](seal.Key(), info, ref)
 	for name, is := range map[string]struct{ err, want error }{
 		"place":  {last(barewire.PlaceParts(none, sample.TickInCPU())), barewire.ErrNoPlace},
 		"grant":  {third(barewire.GrantParts(none, sample.TickLocal())), barewire.ErrNoGrant},
 		"remote": {second(barewire.RemoteParts(none, rem)), barewire.ErrNoRemote},
-		"ref":    {second(barewire.RemoteRef(none, &rem)), barewire.ErrNoRemote},
 		"field":  {second(barewire.FieldParts(none, sample.TickSeqOf(rem, 0))), barewire.ErrNoRemote},
 	} {
 		if !errors.Is(is.err, is.want) {

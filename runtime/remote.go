@@ -63,42 +63,77 @@ func (r *Ref) Decode(b []byte) error {
 // says. It is a value: copying it is free, and closing it is nobody's duty. The zero value refers to
 // nothing: operations refuse it.
 type Remote[T Fixed[T], A RemoteAccess] struct {
-	_    [0]*T
-	_    [0]*A
-	ref  Ref
-	i, n int  // of a Slice that is out of bounds: what was asked
-	bad  bool // there was such a Slice; ref is what it was taken of
+	_ [0]*T
+	_ [0]*A
+	r remote
+}
+
+// remote is a [Ref] without what the types say, in four words: so much the compiler keeps in registers.
+type remote struct {
+	info *TypeInfo // nil: it refers to nothing
+	addr uint64    // as in Ref; of a Slice that is out of bounds: the element that was asked for
+	key  uint64    // the key, and above it the epoch; of such a Slice: how many elements were asked for
+	n    uint64    // elements, times two; and one more for such a Slice: then they are those of what it was taken of
+}
+
+// makeRemote is the reference to elements of a type.
+func makeRemote(info *TypeInfo, ref *Ref) remote {
+	return remote{info: info, addr: ref.Addr, key: uint64(ref.Epoch)<<32 | uint64(ref.Key), n: ref.Count << 1}
+}
+
+// bad reports whether it is a Slice that is out of bounds.
+func (r remote) bad() bool { return r.n&1 != 0 }
+
+// count is how many elements there are, or were. It fits an int: see checkRef.
+func (r remote) count() int { return int(r.n >> 1) }
+
+// ref is the reference with all that it says.
+func (r Remote[T, A]) ref() Ref {
+	t := r.r.info
+	return Ref{
+		Addr: r.r.addr, Count: uint64(r.r.count()), Size: uint32(t.Size), Key: uint32(r.r.key),
+		Hash: [16]byte(t.Hash[:16]), Epoch: uint32(r.r.key >> 32), Rights: rightsOf[A](), Version: RefVersion,
+	}
 }
 
 // Len is the number of elements.
 func (r Remote[T, A]) Len() int {
-	if r.bad {
+	if r.r.bad() {
 		return 0
 	}
-	return int(r.ref.Count)
+	return r.r.count()
 }
 
 // String says what r refers to, for logs.
 func (r Remote[T, A]) String() string {
-	if err := r.check(); err != nil {
+	if err := r.r.check(); err != nil {
 		return strings.TrimPrefix(err.Error(), "barewire: ")
 	}
-	return fmt.Sprintf("%s of %T at a peer, granting %v", region.Elements(r.ref.Count), *new(T), r.ref.Rights)
+	return fmt.Sprintf("%s of %T at a peer, granting %v", region.Elements(r.r.count()), *new(T), rightsOf[A]())
 }
 
 // Slice is n elements from the element i on. What is not within r is refused by operations and by
 // encoding, with an error that says what was asked ([ErrRange]).
 func (r Remote[T, A]) Slice(i, n int) Remote[T, A] {
-	if r.bad {
-		return r
+	return Remote[T, A]{r: r.r.slice(i, n)}
+}
+
+func (r remote) slice(i, n int) remote {
+	if count := uint64(r.count()); r.info == nil || r.bad() || uint64(i) > count || uint64(n) > count-uint64(i) {
+		return r.outside(i, n)
 	}
-	count := int(r.ref.Count) // fits: see checkRef
-	if i < 0 || n < 0 || i > count || n > count-i {
-		r.i, r.n, r.bad = i, n, true
-		return r
+	r.addr += uint64(i) * r.info.Size
+	r.n = uint64(n) << 1
+	return r
+}
+
+// outside is a slice that is out of bounds, or of one that is, or of nothing.
+//
+//go:noinline
+func (r remote) outside(i, n int) remote {
+	if r.info != nil && !r.bad() {
+		r.addr, r.key, r.n = uint64(i), uint64(n), r.n|1
 	}
-	r.ref.Addr += uint64(i) * uint64(r.ref.Size)
-	r.ref.Count = uint64(n)
 	return r
 }
 
@@ -108,23 +143,22 @@ func Narrow[B RemoteAccess, T Fixed[T], A RemoteAccess](rem Remote[T, A], g Gran
 	if g.info == nil {
 		return Remote[T, B]{}, ErrNoGrant
 	}
-	if err := rem.check(); err != nil {
+	if err := rem.r.check(); err != nil {
 		return Remote[T, B]{}, err
 	}
-	if err := enough(rem.ref.Rights, g.rights); err != nil {
+	if err := enough(rightsOf[A](), g.rights); err != nil {
 		return Remote[T, B]{}, err
 	}
-	rem.ref.Rights = g.rights
-	return Remote[T, B]{ref: rem.ref}, nil
+	return Remote[T, B]{r: rem.r}, nil
 }
 
 // AppendRemote appends the 48 bytes of a reference. It fails for the zero value,
 // and for a slice that was out of range.
 func AppendRemote[T Fixed[T], A RemoteAccess](b []byte, rem Remote[T, A]) ([]byte, error) {
-	if err := rem.check(); err != nil {
+	if err := rem.r.check(); err != nil {
 		return b, err
 	}
-	return rem.ref.Append(b), nil
+	return rem.ref().Append(b), nil
 }
 
 // PutRemote writes a reference into exactly 48 bytes, which stay as they are where
@@ -157,8 +191,7 @@ func RemoteFrom[T Fixed[T], A RemoteAccess](b []byte, g Grant[T, A]) (Remote[T, 
 	if err := enough(ref.Rights, g.rights); err != nil {
 		return Remote[T, A]{}, err
 	}
-	ref.Rights = g.rights
-	return Remote[T, A]{ref: ref}, nil
+	return Remote[T, A]{r: makeRemote(g.info, &ref)}, nil
 }
 
 // checkRef holds a reference from outside to its type, and to sizes that can be
@@ -189,12 +222,12 @@ func enough(have, want Rights) error {
 }
 
 // check refuses the zero value and slices out of range.
-func (r Remote[T, A]) check() error {
-	if r.bad {
-		return fmt.Errorf("barewire: slice of a Remote: %w: %s from %d on, and it has %d", ErrRange, region.Elements(r.n), r.i, r.ref.Count)
-	}
-	if r.ref.Version == 0 {
+func (r remote) check() error {
+	if r.info == nil {
 		return ErrNoRemote
+	}
+	if r.bad() {
+		return fmt.Errorf("barewire: slice of a Remote: %w: %s from %d on, and it has %d", ErrRange, region.Elements(int(r.key)), int(r.addr), r.count())
 	}
 	return nil
 }
@@ -204,22 +237,35 @@ func RemoteParts[T Fixed[T], A RemoteAccess](f seal.Friend, rem Remote[T, A]) (R
 	if !f.OK() {
 		return Ref{}, ErrNoRemote
 	}
-	return rem.ref, rem.check()
-}
-
-// RemoteRef is [RemoteParts] without a copy: the reference is good as long as rem is.
-func RemoteRef[T Fixed[T], A RemoteAccess](f seal.Friend, rem *Remote[T, A]) (*Ref, error) {
-	if !rem.bad && rem.ref.Version != 0 && f.OK() {
-		return &rem.ref, nil
+	if err := rem.r.check(); err != nil {
+		return Ref{}, err
 	}
-	_, err := RemoteParts(f, *rem)
-	return nil, err
+	return rem.ref(), nil
 }
 
-// MakeRemote is for the runtime's device packages, which have checked ref.
-func MakeRemote[T Fixed[T], A RemoteAccess](f seal.Friend, ref Ref) Remote[T, A] {
+// Target is what an operation needs of a [Ref].
+type Target struct {
+	Addr  uint64
+	Bytes uint64
+	Key   uint32
+	Epoch uint32
+}
+
+// RemoteTarget is [RemoteParts] for operations: ok is false where that has an error.
+func RemoteTarget[T Fixed[T], A RemoteAccess](f seal.Friend, rem Remote[T, A]) (t Target, ok bool) {
+	r := rem.r
+	if r.info == nil || r.bad() || !f.OK() {
+		return Target{}, false
+	}
+	// No overflow: checked when it was decoded.
+	return Target{Addr: r.addr, Bytes: r.n >> 1 * r.info.Size, Key: uint32(r.key), Epoch: uint32(r.key >> 32)}, true
+}
+
+// MakeRemote is for the runtime's device packages, which have checked ref: it is to elements of the type that
+// info is of, with the rights that A says.
+func MakeRemote[T Fixed[T], A RemoteAccess](f seal.Friend, info *TypeInfo, ref Ref) Remote[T, A] {
 	if !f.OK() {
 		return Remote[T, A]{}
 	}
-	return Remote[T, A]{ref: ref}
+	return Remote[T, A]{r: makeRemote(info, &ref)}
 }

@@ -22,40 +22,48 @@ const controlDepth = 8
 // order. After one has failed the connection has failed: everything later is refused with an error that says
 // which it was. It may be used from several goroutines; whoever dialled or accepted it closes it.
 type Conn struct {
-	dom   *Domain
-	q     Queue
-	now   Immediate // q, where it can do requests at once
-	peer  string
-	plain bool
-	depth uint64 // operations of the user's that may be outstanding
-	room  uint64 // and with the connection's own
-	mtu   int
+	dom    *Domain
+	q      Queue
+	held   Held      // q, for who has mu or pollMu
+	direct Direct    // so too, where it does requests at once; else nil
+	now    Immediate // the queue, where requests may end as they are posted
+	peer   string
+	plain  bool
+	depth  uint64 // operations of the user's that may be outstanding
+	room   uint64 // and with the connection's own
+	mtu    int
+	most   int // bytes that the device moves in one operation
+
+	spins  int // how often to poll before sleeping; negative: always
+	looks  int // of them, those under one lock
+	rounds int // of looks, before anything else is looked at
 
 	// The ring of operations: numbers count up, and are the device's work request IDs.
 	posted   uint64        // the next number; guarded by mu
 	taken    atomic.Uint64 // all from it on never reached the device: it refused them
-	retired  atomic.Uint64 // all below have ended; written under pollMu, or by postNow where that ends what it posts
+	retired  atomic.Uint64 // all below have ended; written under pollMu, or by endNow for what it ends
 	firstBad atomic.Uint64 // all from it on did not succeed
 	failed   atomic.Pointer[failure]
 	mask     uint64
 	ring     []record
 	extras   [][MaxSegments - 1]*region.Handle
 
-	mu       sync.Mutex   // posting: posted, ring, scratch, sent, outbox
-	own      atomic.Int32 // the connection's own operations that are outstanding
-	scratch  []WorkRequest
-	staged   int         // of scratch, not handed over yet
-	waiting  atomic.Bool // staged > 0
-	fence    bool        // the next operation waits for earlier reads and atomics
-	credit   credit
-	receives []ReceiveRequest // to be given back to the device
-	batch    Batch
+	mu      *sync.Mutex  // posting: posted, ring, scratch, sent, recent; the queue's where it lends it
+	own     atomic.Int32 // the connection's own operations that are outstanding
+	scratch []WorkRequest
+	staged  int         // of scratch, not handed over yet
+	waiting atomic.Bool // staged > 0
+	fence   bool        // the next operation waits for earlier reads and atomics
+	credit  credit
+	recent  recent
+	batch   Batch
 
-	pollMu sync.Mutex // polling: completions, broken, the second half of tally
-	comps  []Completion
-	broken error // how receives failed
-	tally  tally
-	sleeps atomic.Uint64
+	pollMu   *sync.Mutex // polling: completions, broken, notifications, receives, the second half of tally; taken before mu
+	comps    []Completion
+	broken   error            // how receives failed
+	receives []ReceiveRequest // to be given back to the device
+	tally    tally
+	sleeps   atomic.Uint64
 
 	results results
 	pool    *pool
@@ -90,7 +98,17 @@ func (dom *Domain) connect(q Queue, theirs hello, s *seat) (*Conn, error) {
 func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	cfg, limits := &dom.dev.cfg, &dom.dev.limits
 	c := &Conn{dom: dom, q: q, peer: q.Peer(), plain: theirs.plain, mtu: cfg.MTU}
-	c.now, _ = q.(Immediate)
+	c.most = limits.MaxTransfer
+	c.setSpins(cfg.Mode)
+	l, lends := q.(Lender)
+	if lends {
+		c.mu, c.pollMu, c.held = l.Lend()
+	} else {
+		c.mu, c.pollMu, c.held = new(sync.Mutex), new(sync.Mutex), q
+	}
+	if c.direct, _ = c.held.(Direct); c.direct == nil && !lends {
+		c.now, _ = q.(Immediate)
+	}
 	room := min(cfg.Depth+controlDepth, limits.Depth)
 	c.room = uint64(room)
 	c.depth = uint64(min(cfg.Depth, max(room-controlDepth, room/2, 1)))
@@ -109,6 +127,7 @@ func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	c.batch.c = c
 	c.credit.message = min(cfg.MaxMessage, limits.MaxMessage)
 	c.credit.unlimited = theirs.plain
+	c.credit.group = groupOf(cfg.Credits)
 	if !theirs.plain {
 		c.mtu = min(c.mtu, theirs.mtu)
 		c.credit.window = uint64(theirs.credits)
@@ -130,7 +149,10 @@ func (c *Conn) start() (err error) {
 	for slot := range cfg.Credits {
 		c.receives = append(c.receives, ReceiveRequest{ID: uint64(slot), Buf: c.pool.receive(slot)})
 	}
-	if err := c.q.PostReceive(c.receives); err != nil {
+	c.mu.Lock()
+	err = c.held.PostReceive(c.receives)
+	c.mu.Unlock()
+	if err != nil {
 		return errors.Join(fmt.Errorf("posting receives: %w", err), c.pool.close())
 	}
 	c.credit.received += uint64(len(c.receives))

@@ -161,7 +161,7 @@ func (c *Conn) pump() {
 	for c.failed.Load() == nil {
 		k.urgent.Store(false)
 		c.mu.Lock()
-		received, owe := c.credit.received, c.credit.received-c.credit.announced >= announceAfter
+		received, owe := c.credit.received, c.credit.received-c.credit.announced >= uint64(c.credit.group)
 		c.mu.Unlock()
 		k.mu.Lock()
 		var body ctl.BodyMember = &justCredits
@@ -254,7 +254,7 @@ func (c *Conn) controlled(slot, n int) {
 	case *ctl.Revoked:
 		k.noteRevoked(RKey(body.Key), body.Epoch)
 	}
-	c.repost(slot)
+	c.giveBack(slot)
 }
 
 // answer ends an import of ours. One that is not waited for any more is ignored:
@@ -284,7 +284,7 @@ func (c *Conn) controlLoop() {
 				delete(c.ctl.waiting, body.ID)
 				c.ctl.mu.Unlock()
 			}
-			c.repost(m.slot)
+			c.giveBackLater(m.slot)
 		}
 	}
 }

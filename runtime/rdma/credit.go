@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
 )
 
 // class is on whose behalf an operation is posted.
@@ -16,18 +18,19 @@ const (
 )
 
 // reserves is how many of the peer's receives each class leaves for the next ones.
-// Receives are announced whenever announceAfter of them were posted anew, so a peer
+// Receives are announced whenever a group of them was posted anew, so a peer
 // that only answers always has one for its next announcement, and the two never
 // wait for each other.
 var reserves = [...]uint64{forUser: userReserve, forControl: 4, forCredits: 0}
 
 const userReserve = 16
 
-const announceAfter = 8
+// groupOf is how many of a connection's receives are given back and announced together.
+func groupOf(credits int) int { return credits / 4 }
 
-// It does not compile where a peer could wait for receives that are not announced: fewer than twice
-// announceAfter are not, see [Conn.repost], and the user may use the rest above the reserve.
-const _ = uint(minCredits - (2*announceAfter - 1) - userReserve - 1)
+// It does not compile where a peer could wait for receives that are not announced: fewer than two groups
+// are not, see [Conn.giveBack], and the user may use the rest above the reserve.
+const _ = uint(minCredits - (2*(minCredits/4) - 1) - userReserve - 1)
 
 // credit counts the receives of both sides, from the beginning of the connection.
 // What is plain is guarded by the post lock.
@@ -39,6 +42,7 @@ type credit struct {
 	received  uint64        // that we posted
 	announced uint64        // of them, that the peer knows of
 	unlimited bool          // the peer does not count
+	group     int           // see groupOf
 }
 
 // left is how many messages the peer has room for.
@@ -48,6 +52,9 @@ func (k *credit) left() uint64 {
 	}
 	return k.allowed.Load() - k.sent.Load()
 }
+
+// use counts receives that we use. The post lock is held, so nobody else writes.
+func (k *credit) use(n uint64) { release.Store(&k.sent, k.sent.Load()+n) }
 
 // check reports whether a message can be sent. The post lock is held.
 func (k *credit) check(c *Conn, r *request, by class) error {
@@ -73,38 +80,45 @@ func (k *credit) grow(posted uint64) error {
 	return nil
 }
 
-// repost gives a receive back to the device, together with others: the peer counts
-// on those that were announced only, and they are announced in as large groups. It
-// is announced with the next poll, or now where that has been put off before.
-func (c *Conn) repost(slot int) {
-	c.mu.Lock()
-	c.repostAndUnlock(slot)
-}
-
-// repostAndUnlock is repost for who has the post lock, which it gives up.
-func (c *Conn) repostAndUnlock(slot int) {
+// giveBack is for a receive that is done with. Receives are given back to the device, and announced to the peer, in groups: with the
+// next poll that finds nothing, or now where that has been put off before. The poll lock is held.
+func (c *Conn) giveBack(slot int) {
 	if c.failed.Load() != nil {
-		c.mu.Unlock()
 		return
 	}
 	c.receives = append(c.receives, ReceiveRequest{ID: uint64(slot), Buf: c.pool.receive(slot)})
-	if len(c.receives) < announceAfter && !c.plain {
-		c.mu.Unlock()
-		return
-	}
-	err := c.q.PostReceive(c.receives)
-	c.credit.received += uint64(len(c.receives))
-	c.receives = c.receives[:0]
-	owed := c.credit.received - c.credit.announced
-	c.mu.Unlock()
+	n := len(c.receives)
 	switch {
-	case err != nil:
-		c.fail(noSeq, wrap(err, "posting a receive for %s", c.peer))
 	case c.plain:
-	case owed >= 2*announceAfter:
+		c.repost()
+	case n == c.credit.group && !c.ctl.urgent.Load():
+		c.ctl.urgent.Store(true)
+	case n == c.credit.group, n >= 2*c.credit.group:
+		c.repost()
 		c.ctl.urgent.Store(true)
 		c.pump()
-	default:
-		c.ctl.urgent.Store(true)
+	}
+}
+
+// giveBackLater is giveBack for who does not have the poll lock.
+func (c *Conn) giveBackLater(slot int) {
+	c.pollMu.Lock()
+	c.giveBack(slot)
+	c.pollMu.Unlock()
+}
+
+// repost gives the device back what is collected. The peer counts on those only that are announced. The
+// poll lock is held.
+func (c *Conn) repost() {
+	if len(c.receives) == 0 || c.failed.Load() != nil {
+		return
+	}
+	c.mu.Lock()
+	err := c.held.PostReceive(c.receives)
+	c.credit.received += uint64(len(c.receives))
+	c.mu.Unlock()
+	c.receives = c.receives[:0]
+	if err != nil {
+		c.fail(noSeq, wrap(err, "posting a receive for %s", c.peer))
 	}
 }

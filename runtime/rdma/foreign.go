@@ -80,7 +80,7 @@ func Foreign[T barewire.Fixed[T], A barewire.RemoteAccess](c *Conn, addr uint64,
 		return barewire.Remote[T, A]{}, fmt.Errorf("rdma: %d elements of %s at %#x under the peer's key %#x: %w", count, typ.Name, addr, uint32(key), err)
 	}
 	c.ctl.reinstate(key)
-	return barewire.MakeRemote[T, A](friend, barewire.Ref{
+	return barewire.MakeRemote[T, A](friend, typ, barewire.Ref{
 		Addr: addr, Count: uint64(count), Size: uint32(typ.Size), Key: uint32(key),
 		Hash: [16]byte(typ.Hash[:16]), Rights: rights, Version: barewire.RefVersion,
 	}), nil

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
 	"github.com/fidelityframework/barewire-gen/runtime/wire"
 )
 
@@ -24,14 +26,13 @@ type arrival struct {
 	imm   uint32
 }
 
-// arrivals are in order. There are never more than receives. Whoever has the poll
-// lock adds; whoever has another takes: the post lock where they are notifications, whose receives are
-// given back under it too, and the inbox's where they are messages.
+// arrivals are in order. There are never more than receives. Whoever has the poll lock adds; whoever
+// has a lock takes: that one too where they are notifications, and the inbox's where they are messages.
 type arrivals struct {
-	n    atomic.Int32
-	head int // where the first is
-	tail int // where the next goes
-	ring []arrival
+	put   atomic.Uint64 // ever
+	taken atomic.Uint64 // ever
+	most  uint64        // that there can be
+	ring  []arrival     // a power of two
 }
 
 // inbox is what the peer's program sent and ours has not taken.
@@ -42,42 +43,40 @@ type inbox struct {
 }
 
 func (b *inbox) init(credits int) {
-	b.notes.ring = make([]arrival, credits)
-	b.texts.ring = make([]arrival, credits)
+	for _, q := range []*arrivals{&b.notes, &b.texts} {
+		q.most, q.ring = uint64(credits), make([]arrival, 1<<bits.Len(uint(credits-1)))
+	}
 }
+
+// len is how many there are.
+func (q *arrivals) len() uint64 { return q.put.Load() - q.taken.Load() }
 
 // push adds an arrival; it reports false where there were more than receives. The poll lock is held.
 func (q *arrivals) push(a arrival) bool {
-	if int(q.n.Load()) == len(q.ring) {
+	n := q.put.Load()
+	if n-q.taken.Load() == q.most {
 		return false
 	}
-	q.ring[q.tail] = a
-	if q.tail++; q.tail == len(q.ring) {
-		q.tail = 0
-	}
-	q.n.Add(1)
+	q.ring[n&uint64(len(q.ring)-1)] = a
+	release.Store(&q.put, n+1)
 	return true
 }
 
 // first is the first arrival, if there is one. The lock of who takes is held.
 func (q *arrivals) first() (a arrival, ok bool) {
-	if q.n.Load() == 0 {
+	n := q.taken.Load()
+	if n == q.put.Load() {
 		return arrival{}, false
 	}
-	return q.ring[q.head], true
+	return q.ring[n&uint64(len(q.ring)-1)], true
 }
 
 // drop takes the first arrival away, which exists. The lock of who takes is held.
-func (q *arrivals) drop() {
-	if q.head++; q.head == len(q.ring) {
-		q.head = 0
-	}
-	q.n.Add(-1)
-}
+func (q *arrivals) drop() { release.Store(&q.taken, q.taken.Load()+1) }
 
 // text takes the first message, unless it is longer than room.
 func (b *inbox) text(room int) (a arrival, ok, fits bool) {
-	if b.texts.n.Load() == 0 {
+	if b.texts.len() == 0 {
 		return arrival{}, false, false
 	}
 	b.mu.Lock()
@@ -139,8 +138,10 @@ func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
 		return Notification{}, errNoConn
 	}
 	for {
-		if n, ok := c.takeNote(); ok {
-			return n, nil
+		for range c.rounds {
+			if n, ok := c.takeNote(c.looks); ok {
+				return n, nil
+			}
 		}
 		if err := c.arrive(ctx, wantNote); err != nil {
 			return Notification{}, err
@@ -153,29 +154,35 @@ func (c *Conn) TryNotification() (n Notification, ok bool, err error) {
 	if c.none() {
 		return n, false, errNoConn
 	}
-	if n, ok = c.takeNote(); ok {
-		return n, true, nil
-	}
-	c.Poll()
-	if n, ok = c.takeNote(); ok {
+	_ = c.handOver()
+	if n, ok = c.takeNote(1); ok {
 		return n, true, nil
 	}
 	return n, false, c.nothing(wantNote)
 }
 
-// takeNote takes the notification that arrived first, if there is one.
-func (c *Conn) takeNote() (Notification, bool) {
-	if c.inbox.notes.n.Load() == 0 {
+// takeNote takes the notification that arrived first, if there is one. If not it polls, so many times: then
+// one lock is taken for what arrives and for taking it.
+func (c *Conn) takeNote(looks int) (Notification, bool) {
+	q := &c.inbox.notes
+	if q.len() != 0 {
+		c.pollMu.Lock()
+	} else if !c.pollMu.TryLock() {
 		return Notification{}, false
 	}
-	c.mu.Lock()
-	a, ok := c.inbox.notes.first()
+	n := 0
+	if q.len() == 0 && c.park.role.Load() != roleUser { // as in tryPollFor
+		n = c.look(looks)
+	}
+	a, ok := q.first()
+	if ok {
+		q.drop()
+		c.giveBack(int(a.slot))
+	}
+	c.unlockAndWake(n)
 	if !ok {
-		c.mu.Unlock()
 		return Notification{}, false
 	}
-	c.inbox.notes.drop()
-	c.repostAndUnlock(int(a.slot))
 	return Notification{Imm: a.imm, Bytes: int(a.bytes), from: c}, true
 }
 
@@ -208,7 +215,7 @@ func (c *Conn) nothing(kind wantKind) error {
 	if kind == wantText {
 		q, what = &c.inbox.texts, "receive"
 	}
-	if f := c.failed.Load(); f != nil && q.n.Load() == 0 {
+	if f := c.failed.Load(); f != nil && q.len() == 0 {
 		return fmt.Errorf("rdma: %s: %w", what, &flushError{f.err})
 	}
 	return nil
@@ -345,6 +352,6 @@ func (c *Conn) takeText(b []byte) (n int, ok bool, err error) {
 		return int(a.bytes), true, wrap(ErrTooLong, "receive: a message of %d bytes for %d", a.bytes, len(b))
 	}
 	n = copy(b, c.pool.bytes(int(a.slot), int(a.bytes)))
-	c.repost(int(a.slot))
+	c.giveBackLater(int(a.slot))
 	return n, true, nil
 }

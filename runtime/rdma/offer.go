@@ -257,7 +257,7 @@ func Import[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Context, c
 	if err != nil {
 		return barewire.Remote[T, A]{}, fmt.Errorf("rdma: import %q as %s: %w", name, info.Name, err)
 	}
-	return barewire.MakeRemote[T, A](friend, ref), nil
+	return barewire.MakeRemote[T, A](friend, info, ref), nil
 }
 
 // importRef asks for a reference and checks the answer: it comes from outside.

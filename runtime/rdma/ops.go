@@ -21,7 +21,7 @@ import (
 func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](p Poster, dst barewire.Span[T, A], src barewire.Remote[T, B]) (Op, error) {
 	var r request
 	r.verb = VerbRead
-	if err := sides(&r, dst, &src); err != nil {
+	if err := sides(&r, dst, src); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
 	return post(p, &r, nil)
@@ -35,7 +35,7 @@ func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](
 func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbWrite
-	if err := sides(&r, src, &dst); err != nil {
+	if err := sides(&r, src, dst); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
 	return post(p, &r, nil)
@@ -49,7 +49,7 @@ func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite
 func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A], imm uint32) (Op, error) {
 	var r request
 	r.verb, r.imm = VerbWriteNotify, imm
-	if err := sides(&r, src, &dst); err != nil {
+	if err := sides(&r, src, dst); err != nil {
 		return Op{}, refuseOn(p, &r, err)
 	}
 	return post(p, &r, nil)
@@ -147,15 +147,20 @@ func (c *Conn) Fence() error {
 }
 
 // sides puts the local and the remote side of an operation into a request.
-func sides[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess](r *request, s barewire.Span[T, A], rem *barewire.Remote[T, B]) error {
+func sides[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess](r *request, s barewire.Span[T, A], rem barewire.Remote[T, B]) error {
 	if err := local(r, s); err != nil {
 		return err
 	}
-	ref, err := barewire.RemoteRef(friend, rem)
+	if to, ok := barewire.RemoteTarget(friend, rem); ok && to.Bytes == uint64(r.bytes) {
+		// The rights are those of its type, and the verb is one for which that has them.
+		r.key, r.epoch, r.addr, r.rights = RKey(to.Key), to.Epoch, to.Addr, barewire.RightsOf[B](friend)
+		return nil
+	}
+	ref, err := barewire.RemoteParts(friend, rem)
 	if err != nil {
 		return err
 	}
-	return r.remote(ref, r.bytes)
+	return r.remote(&ref, r.bytes)
 }
 
 // local puts the local side into a request.

@@ -28,9 +28,9 @@ type request struct {
 	verb    Verb
 	slot    int16 // of the send pool, plus one; 0: the local memory is a region's
 	imm     uint32
-	gen     uint32
-	epoch   uint32
 	key     RKey
+	gen     uint32
+	epoch   uint32          // not beside the key: both were read at once then, before they are there
 	rights  barewire.Rights // of the reference
 	bytes   int
 	first   int            // of them, in h: the rest is in pieces
@@ -71,8 +71,17 @@ func post(p Poster, r *request, more []piece) (Op, error) {
 	if c.none() {
 		return Op{}, refuse(nil, r, errNoConn)
 	}
-	if most := c.dom.dev.limits.MaxTransfer; r.bytes > most {
-		return Op{}, refuse(c, r, fmt.Errorf("%w: the device moves at most %d bytes in one operation; split it", ErrTooLong, most))
+	if r.bytes > c.most {
+		return Op{}, refuse(c, r, fmt.Errorf("%w: the device moves at most %d bytes in one operation; split it", ErrTooLong, c.most))
+	}
+	short := c.direct != nil && !collect && len(more) == 0 && r.ptr == nil
+	if short {
+		c.mu.Lock()
+		seq, done := c.endNow(r)
+		c.mu.Unlock()
+		if done {
+			return Op{c, seq}, nil
+		}
 	}
 	var reg *registration
 	if r.h != nil {
@@ -83,6 +92,15 @@ func post(p Poster, r *request, more []piece) (Op, error) {
 		if reg, ok = r.h.Reg.(*registration); !ok || reg.dom != c.dom {
 			r.h.Drop()
 			return Op{}, refuse(c, r, c.foreign(r.h))
+		}
+		if short {
+			c.mu.Lock()
+			seq, done := c.learn(r, reg)
+			c.mu.Unlock()
+			if done {
+				r.h.Drop()
+				return Op{c, seq}, nil
+			}
 		}
 	}
 	seq, err := c.enqueue(r, more, reg, forUser, collect)
@@ -213,10 +231,8 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	seq := c.posted
 	wr := &c.scratch[c.staged]
 	c.staged++
-	wr.ID, wr.Verb, wr.Fence, wr.Segs = seq, r.verb, c.fence, 0
-	wr.Epoch, wr.Key, wr.Addr, wr.Imm = r.epoch, r.key, r.addr, r.imm
-	wr.Compare, wr.Operand = r.compare, r.operand
-	wr.Invalidate, wr.Solicited = r.ends, r.wakes
+	wr.Fence = c.fence
+	r.fill(wr, seq, reg)
 	c.fence = false
 	if r.ends != 0 {
 		wr.Fence = true // reads that use the key come before its end
@@ -232,8 +248,6 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 	switch {
 	case reg != nil:
 		rec.grants = reg.rights
-		wr.Segs = 1
-		wr.Local[0] = Segment{Ptr: unsafe.Add(r.h.Base(), r.off), Len: r.first, Key: LKey(reg.lkey.Load())}
 		for i, g := range more {
 			wr.Local[i+1] = Segment{Ptr: unsafe.Add(g.h.Base(), g.off), Len: g.bytes, Key: LKey(g.reg.lkey.Load())}
 			c.extras[seq&c.mask][i] = g.h
@@ -247,16 +261,27 @@ func (c *Conn) stage(r *request, more []piece, reg *registration, by class) uint
 		r.place = c.results.begin(seq)
 		rec.result = r.place
 	}
-	c.tally.posted[r.verb]++
-	c.tally.bytes[r.verb] += uint64(r.bytes)
+	c.tally.post(r)
 	if by != forUser {
 		c.own.Add(1)
 	}
 	if r.verb.needsCredit() {
-		c.credit.sent.Add(1)
+		c.credit.use(1)
 	}
 	c.posted = seq + 1
 	return seq
+}
+
+// fill makes a work request of a request, whose region has the registration reg, if it has one. Fence is the caller's.
+func (r *request) fill(wr *WorkRequest, seq uint64, reg *registration) {
+	wr.ID, wr.Verb, wr.Segs = seq, r.verb, 0
+	wr.Epoch, wr.Key, wr.Addr, wr.Imm = r.epoch, r.key, r.addr, r.imm
+	wr.Compare, wr.Operand = r.compare, r.operand
+	wr.Invalidate, wr.Solicited = r.ends, r.wakes
+	if reg != nil {
+		wr.Segs = 1
+		wr.Local[0] = Segment{Ptr: unsafe.Add(r.h.Base(), r.off), Len: r.first, Key: LKey(reg.lkey.Load())}
+	}
 }
 
 // ringLocked hands over what is staged. Where the provider does not take all, the
@@ -269,7 +294,7 @@ func (c *Conn) ringLocked(keepLast bool) *failure {
 		c.waiting.Store(false)
 	}
 	c.tally.doorbells++
-	took, err := c.q.Post(c.scratch[:n])
+	took, err := c.held.Post(c.scratch[:n])
 	if err == nil && took == n {
 		return nil
 	}

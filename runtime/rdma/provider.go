@@ -3,6 +3,7 @@ package rdma
 import (
 	"context"
 	"os"
+	"sync"
 	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -146,9 +147,8 @@ type Queue interface {
 	Close() error
 }
 
-// Immediate is a [Queue] that can do a request at once, so that there is nothing to poll for
-// it. It is optional: a provider whose requests are done by the calling goroutine
-// saves a pair of calls for each by it.
+// Immediate is a [Queue] whose requests may end as they are posted, so that there is nothing to poll for. It is
+// optional.
 type Immediate interface {
 	// PostNow is Post of one request; the same goroutine may call it. Where nothing is
 	// outstanding, and the request can be done now and succeeds, it reports done, and there
@@ -156,6 +156,32 @@ type Immediate interface {
 	// completes by Poll, or the error says why it was not. A request that fails is never done: its
 	// completion says why.
 	PostNow(wr *WorkRequest) (result uint64, done bool, err error)
+}
+
+// Direct is a [Queue], or a [Held], whose requests are done by the goroutine that posts them: those that can be
+// done now need not even be noted. It is optional, and goes before [Immediate].
+type Direct interface {
+	// Now does a request, if nothing is outstanding and it can be done now and succeeds:
+	// then it has ended for good, there is no completion of it, and result is an atomic's. Otherwise it has
+	// done nothing that doing it again would not do, and the request is to be posted. It is called as Post is.
+	Now(wr *WorkRequest) (result uint64, done bool)
+}
+
+// Lender is a [Queue] that lends its locks, so that who posts and polls need not have locks
+// of its own beside them. It is optional.
+type Lender interface {
+	// Lend gives the lock that Post and PostReceive take, that which Poll takes, and the queue for
+	// who has them. Who takes both takes poll first. Whoever has one calls no method of the queue that takes it, or
+	// waits; Abort is no such method for who has poll.
+	Lend() (post, poll *sync.Mutex, q Held)
+}
+
+// Held is a [Queue] for who has its locks: that of posting for Post and PostReceive, and Now if it is
+// [Direct], and that of polling for Poll. None of them gives a lock up.
+type Held interface {
+	Post(wrs []WorkRequest) (int, error)
+	PostReceive(rs []ReceiveRequest) error
+	Poll(out []Completion) int
 }
 
 // Verb is what a work request does.

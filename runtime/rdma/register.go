@@ -228,6 +228,7 @@ func registrationOf(h *region.Handle) (*registration, error) {
 // Deregister ends the registration: closing the region calls it. Who calls it has
 // made sure that no operation is in flight.
 func (r *registration) Deregister(ctx context.Context) error {
+	r.quiesce()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended {
@@ -329,7 +330,7 @@ func RemoteOf[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAcce
 	if err != nil {
 		return barewire.Remote[T, A]{}, err
 	}
-	return barewire.MakeRemote[T, A](friend, ref), nil
+	return barewire.MakeRemote[T, A](friend, reg.h.Type(), ref), nil
 }
 
 // current is the registration of a region that is good now.

@@ -195,7 +195,7 @@ func (g *Scoped[T, A]) Remote() (barewire.Remote[T, A], error) {
 	if err != nil {
 		return barewire.Remote[T, A]{}, fmt.Errorf("rdma: a grant on %s: %w", g.s.reg.h.Name(), err)
 	}
-	return barewire.MakeRemote[T, A](friend, ref), nil
+	return barewire.MakeRemote[T, A](friend, g.s.reg.h.Type(), ref), nil
 }
 
 // Revoke takes the right back: when it returns, the peer does not reach the

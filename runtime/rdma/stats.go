@@ -50,6 +50,12 @@ type tally struct {
 	violations    uint64
 }
 
+// post counts a request that is posted.
+func (t *tally) post(r *request) {
+	t.posted[r.verb]++
+	t.bytes[r.verb] += uint64(r.bytes)
+}
+
 // add adds what a connection did.
 func (s *Stats) add(t *tally) {
 	if s.Posted == nil {

@@ -30,6 +30,9 @@ type record struct {
 	at     where.Mark
 }
 
+// errChanged is what the witness looks for: nothing but a fault of ours or of a provider could be why.
+var errChanged = fmt.Errorf("%w: its region changed hands while it was in flight", ErrProtocol)
+
 // noSeq is the number of no operation.
 const noSeq = math.MaxUint64
 

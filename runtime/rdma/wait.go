@@ -37,9 +37,9 @@ func (c *Conn) ready(w want) bool {
 	}
 	switch w.kind {
 	case wantNote:
-		return c.inbox.notes.n.Load() > 0
+		return c.inbox.notes.len() > 0
 	case wantText:
-		return c.inbox.texts.n.Load() > 0
+		return c.inbox.texts.len() > 0
 	case wantReply:
 		return w.reply.done.Load()
 	default:
@@ -157,15 +157,26 @@ func (c *Conn) tryPollFor(looks int) int {
 }
 
 // pollAndWake polls, gives the poll lock up, and wakes whose wish came true.
-func (c *Conn) pollAndWake(looks int) (n int) {
+func (c *Conn) pollAndWake(looks int) int {
+	n := c.look(looks)
+	c.unlockAndWake(n)
+	return n
+}
+
+// look polls, so many times if there is nothing. The poll lock is held.
+func (c *Conn) look(looks int) (n int) {
 	for ; n == 0 && looks > 0; looks-- {
 		n = c.pollLocked()
 	}
+	return n
+}
+
+// unlockAndWake gives the poll lock up, and wakes whose wish came true if there was anything.
+func (c *Conn) unlockAndWake(n int) {
 	c.pollMu.Unlock()
 	if n > 0 && c.park.n.Load() > 0 {
 		c.park.wake(c)
 	}
-	return n
 }
 
 // pollLocked takes completions and does what they ask for. The poll lock is held.
@@ -174,14 +185,15 @@ func (c *Conn) pollLocked() int {
 	if c.closed.Load() {
 		return 0
 	}
-	n := c.q.Poll(c.comps)
+	n := c.held.Poll(c.comps)
 	if n > 0 {
 		c.dispatch(c.comps[:min(n, len(c.comps))])
 	}
 	if c.broken != nil && c.failed.Load() == nil {
 		c.queueFailed()
 	}
-	if c.ctl.urgent.Load() {
+	if n == 0 && c.ctl.urgent.Load() {
+		c.repost()
 		c.pump()
 	}
 	return n
@@ -239,24 +251,24 @@ func (c *Conn) queueFailed() {
 }
 
 // spinFor is how often Adaptive polls before it sleeps; ByEvent polls a few times.
-// Who spins polls spinAtOnce times before others may.
+// Who spins polls spinAtOnce times before others may, and spinRounds times that before it looks
+// at anything else.
 const (
 	spinFor    = 2000
 	spinLess   = 4
 	spinAtOnce = 16
+	spinRounds = 8
 )
 
-// spins is how often to poll before sleeping.
-func (c *Conn) spins() int {
-	switch c.dom.dev.cfg.Mode {
-	case Busy:
-		return -1
-	case Adaptive:
-		if runtime.GOMAXPROCS(0) > 1 {
-			return spinFor
-		}
+// setSpins decides how to wait.
+func (c *Conn) setSpins(mode Mode) {
+	c.spins, c.looks, c.rounds = spinLess, spinLess, 1
+	switch {
+	case mode == Busy:
+		c.spins, c.looks, c.rounds = -1, spinAtOnce, spinRounds
+	case mode == Adaptive && runtime.GOMAXPROCS(0) > 1:
+		c.spins, c.looks, c.rounds = spinFor, spinAtOnce, spinRounds
 	}
-	return spinLess
 }
 
 // await polls, and then sleeps, until what is wanted is there. Its error is the context's.
@@ -264,16 +276,11 @@ func (c *Conn) await(ctx context.Context, w want) error {
 	if err := c.handOver(); err != nil && w.kind != wantOp {
 		return err
 	}
-	spins := c.spins()
-	looks := spinLess
-	if spins != spinLess {
-		looks = spinAtOnce
-	}
 	for i := 0; !c.ready(w); i++ {
-		if c.tryPollFor(looks) > 0 {
+		if c.tryPollFor(c.looks) > 0 {
 			continue
 		}
-		if spins < 0 || i < spins/looks {
+		if c.spins < 0 || i < c.spins/c.looks {
 			if i&3 == 3 {
 				if ctx.Err() != nil {
 					return over(ctx)

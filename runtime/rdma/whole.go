@@ -67,12 +67,12 @@ func wholes[T barewire.Fixed[T], A barewire.Registered, B barewire.RemoteAccess]
 	if err := local(&w.r, s); err != nil {
 		return err
 	}
-	ref, err := barewire.RemoteRef(friend, rem)
+	ref, err := barewire.RemoteParts(friend, *rem)
 	if err != nil {
 		return err
 	}
 	w.size = int(ref.Size)
-	return w.r.remote(ref, w.r.bytes)
+	return w.r.remote(&ref, w.r.bytes)
 }
 
 // wholeGroup is how many elements are under way at once: each has two words of a line.

@@ -18,9 +18,25 @@ var nowChecks = []check{
 	{"now/polled-beside", checkNowPolled},
 }
 
+// direct is an [rdma.Direct] as an [rdma.Immediate].
+type direct struct {
+	rdma.Queue
+	d rdma.Direct
+}
+
+func (q direct) PostNow(wr *rdma.WorkRequest) (result uint64, done bool, err error) {
+	if result, done = q.d.Now(wr); !done {
+		_, err = q.Post([]rdma.WorkRequest{*wr})
+	}
+	return result, done, err
+}
+
 // immediate is a side's queue as an [rdma.Immediate]; without one there is nothing to test.
 func (s *side) immediate() rdma.Immediate {
 	s.t.Helper()
+	if d, ok := s.q.(rdma.Direct); ok {
+		return direct{s.q, d}
+	}
 	q, ok := s.q.(rdma.Immediate)
 	if !ok && s.f.AtOnce {
 		s.t.Fatal("the factory promises AtOnce, and the queue is no Immediate")

@@ -1,6 +1,10 @@
 package shm
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
+)
 
 // fifo is a queue of fixed room between one goroutine that puts and one that
 // takes. Who they are may change under a lock.
@@ -21,7 +25,7 @@ func (f *fifo[T]) put(v *T) bool {
 		return false
 	}
 	f.buf[t&uint64(len(f.buf)-1)] = *v
-	release(&f.tail, t+1)
+	release.Store(&f.tail, t+1)
 	return true
 }
 
@@ -35,7 +39,7 @@ func (f *fifo[T]) first() *T {
 }
 
 // drop takes the oldest away, which exists.
-func (f *fifo[T]) drop() { release(&f.head, f.head.Load()+1) }
+func (f *fifo[T]) drop() { release.Store(&f.head, f.head.Load()+1) }
 
 // len is how many there are.
 func (f *fifo[T]) len() int { return int(f.tail.Load() - f.head.Load()) }

@@ -55,22 +55,29 @@ func (im *imports) find(key, epoch uint32) *remote {
 	return nil
 }
 
-// lookup finds the mapping for a work request: it is the last one then. If there
-// is none, it is asked for, and the result is not over; or the request has failed.
-func (q *queue) lookup(wr *rdma.WorkRequest) (*remote, result) {
-	im := &q.imports
-	if r := im.find(uint32(wr.Key), wr.Epoch); r != nil {
-		im.last = r
-		return r, over
+// use is find, for the key that is used next: it is most often the one that was used last.
+func (im *imports) use(key, epoch uint32) *remote {
+	r := im.last
+	if r == nil || r.key != key || r.epoch != epoch {
+		if r = im.find(key, epoch); r != nil {
+			im.last = r
+		}
 	}
+	return r
+}
+
+// ask asks for the memory of a work request's key, if that has not been done: the result is not over, or the request
+// has failed.
+func (q *queue) ask(wr *rdma.WorkRequest) result {
+	im := &q.imports
 	if im.head == nil {
 		head := &ask{key: uint32(wr.Key), epoch: wr.Epoch}
 		if err := q.askFor(head); err != nil {
-			return nil, q.refuse(wr, err)
+			return q.refuse(wr, err)
 		}
 		im.head = head
 	}
-	return nil, needKey
+	return needKey
 }
 
 // askFor sends a question. mu is held.

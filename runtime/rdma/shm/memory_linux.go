@@ -18,7 +18,13 @@ const sealed = unix.F_SEAL_SHRINK
 // outbox is the memory that one side writes and the other reads.
 type outbox struct {
 	layout
-	mem []byte
+	mem    []byte
+	first  unsafe.Pointer // entry of the ring; it is good as long as mem is
+	places uint64         // of the ring, less one
+}
+
+func newMapping(l layout, mem []byte) *outbox {
+	return &outbox{layout: l, mem: mem, first: unsafe.Pointer(&mem[l.ring()]), places: uint64(l.entries) - 1}
 }
 
 // newOutbox makes an outbox, and a descriptor of it that cannot be mapped for
@@ -44,7 +50,7 @@ func newOutbox(l layout) (o *outbox, fd int, err error) {
 	if err != nil {
 		return nil, -1, os.NewSyscallError("mmap", err)
 	}
-	o = &outbox{layout: l, mem: mem}
+	o = newMapping(l, mem)
 	seals := unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_FUTURE_WRITE | unix.F_SEAL_SEAL
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
 		o.close()
@@ -65,7 +71,7 @@ func openOutbox(fd int, l layout) (*outbox, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}
-	return &outbox{layout: l, mem: mem}, nil
+	return newMapping(l, mem), nil
 }
 
 func (o *outbox) close() {
@@ -90,7 +96,7 @@ func (o *outbox) posted(n uint64) *uint32 {
 
 // entry is the n-th entry of the ring: its words.
 func (o *outbox) entry(n uint64) *[entryWords]uint64 {
-	return (*[entryWords]uint64)(unsafe.Pointer(&o.mem[o.ring()+int(n&uint64(o.entries-1))*entrySize]))
+	return (*[entryWords]uint64)(unsafe.Add(o.first, n&o.places*entrySize))
 }
 
 // bytes are n bytes of the arena, or nil if they are not in it.

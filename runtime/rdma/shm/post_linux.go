@@ -3,10 +3,12 @@ package shm
 import (
 	"errors"
 	"math/bits"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
@@ -29,6 +31,11 @@ var (
 func (q *queue) Post(wrs []rdma.WorkRequest) (int, error) {
 	q.mu.Lock()
 	defer q.unlock()
+	return q.post(wrs)
+}
+
+// post is Post for who has mu.
+func (q *queue) post(wrs []rdma.WorkRequest) (int, error) {
 	if q.closed {
 		return 0, errClosed
 	}
@@ -54,45 +61,79 @@ func (q *queue) Post(wrs []rdma.WorkRequest) (int, error) {
 	return len(wrs), nil
 }
 
-// PostNow is Post of one, which takes the completion with it if the request was the only one.
-func (q *queue) PostNow(wr *rdma.WorkRequest) (result uint64, done bool, err error) {
+// Now does a request of one segment or none at once, if nothing is outstanding.
+func (q *queue) Now(wr *rdma.WorkRequest) (before uint64, done bool) {
 	q.mu.Lock()
-	if q.closed || q.posted != q.done.head.Load() {
-		q.mu.Unlock()
-		_, err = q.Post(unsafe.Slice(wr, 1))
-		return 0, false, err
-	}
-	// Nothing is outstanding, so nothing waits.
-	q.posted++
-	q.now = nowWanted
-	r := q.do(wr)
-	now := q.now
-	q.now = nowNot
-	if now == nowDone {
-		q.posted--
-		q.ringIfAsleep()
-		q.mu.Unlock()
-		return q.result, true, nil
-	}
-	if r != over {
-		q.waiting.put(wr)
-		if r == needDry {
-			q.resume() // says that it waits
-		}
-	}
-	q.ringIfAsleep()
-	q.unlock()
-	return 0, false, nil
+	before, done = q.atOnce(wr)
+	q.mu.Unlock()
+	return before, done
 }
 
-// now is what becomes of the completion of a request that PostNow does.
-type now uint8
+// PostNow is Now, or Post.
+func (q *queue) PostNow(wr *rdma.WorkRequest) (before uint64, done bool, err error) {
+	if before, done = q.Now(wr); !done {
+		_, err = q.Post(unsafe.Slice(wr, 1))
+	}
+	return before, done, err
+}
 
-const (
-	nowNot    now = iota // it goes where Poll takes it from
-	nowWanted            // so it does, unless the request succeeds
-	nowDone              // it is PostNow's
-)
+// atOnce is Now for who has mu.
+func (q *queue) atOnce(wr *rdma.WorkRequest) (before uint64, done bool) {
+	if q.cause != nil || q.posted != q.done.head.Load() {
+		return 0, false
+	}
+	n, notify := 8, false
+	switch wr.Verb {
+	case rdma.VerbWriteNotify:
+		if notify = true; !q.mayPublish() {
+			return 0, false
+		}
+		fallthrough
+	case rdma.VerbWrite, rdma.VerbRead:
+		if wr.Segs != 1 || wr.Local[0].Len == 0 || !q.dom.local(&wr.Local[0]) {
+			return 0, false
+		}
+		n = wr.Local[0].Len
+	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
+	case rdma.VerbSend:
+		return 0, !wr.Solicited && wr.Invalidate == 0 && q.sendNow(wr)
+	default:
+		return 0, wr.Verb == rdma.VerbFlush
+	}
+	r := q.imports.use(uint32(wr.Key), wr.Epoch)
+	if r == nil || r.allows(wr, n) != nil {
+		return 0, false
+	}
+	before, word := q.reach(r, wr, n)
+	if word != r.nonce {
+		return 0, false
+	}
+	if notify {
+		q.ringIfAsleep()
+	}
+	return before, true
+}
+
+// Lend lends mu and pollMu.
+func (q *queue) Lend() (post, poll *sync.Mutex, h rdma.Held) { return &q.mu, &q.pollMu, (*held)(q) }
+
+// held is a queue for who has its locks.
+type held queue
+
+func (h *held) Post(wrs []rdma.WorkRequest) (int, error) {
+	q := (*queue)(h)
+	n, err := q.post(wrs)
+	if q.sleepers.Add(0) != 0 { // not Load: as unlock does it, this is between what was stored and the look
+		q.wake()
+	}
+	return n, err
+}
+
+func (h *held) Now(wr *rdma.WorkRequest) (before uint64, done bool) { return (*queue)(h).atOnce(wr) }
+
+func (h *held) PostReceive(rs []rdma.ReceiveRequest) error { return (*queue)(h).postReceive(rs) }
+
+func (h *held) Poll(out []rdma.Completion) int { return (*queue)(h).poll(out) }
 
 // resume goes on with what waits, as far as it can. mu is held.
 func (q *queue) resume() {
@@ -198,43 +239,53 @@ func (q *queue) oneSided(wr *rdma.WorkRequest) result {
 			return q.ends(wr, nil)
 		}
 	}
-	r := q.imports.last
-	if r == nil || r.key != uint32(wr.Key) || r.epoch != wr.Epoch {
-		var res result
-		if r, res = q.lookup(wr); r == nil {
-			return res
-		}
+	r := q.imports.use(uint32(wr.Key), wr.Epoch)
+	if r == nil {
+		return q.ask(wr)
 	}
-	off := wr.Addr - r.addr
-	switch {
-	case r.rights&needs(wr.Verb) == 0:
-		return q.refuse(wr, failure(rdma.StatusRemoteRight, "%v on key %#x", wr.Verb, wr.Key))
-	case off > r.length || uint64(n) > r.length-off:
-		return q.refuse(wr, failure(rdma.StatusRemoteRange, "%d bytes at %d of %d", n, off, r.length))
-	case n == 8 && off&7 != 0 && needs(wr.Verb) == region.Atomic:
-		return q.refuse(wr, failure(rdma.StatusMisaligned, "offset %d", off))
+	if err := r.allows(wr, n); err != nil {
+		return q.refuse(wr, err)
 	}
-	c := rdma.Completion{ID: wr.ID, Verb: wr.Verb}
-	q.access++
-	q.ownAccess.Store(q.access) // before the look at the word: Deregister does it the other way round
-	word := r.word.Load()
-	if word == r.nonce {
-		c.Result = r.run(wr, off)
-		if notify {
-			q.publish(wr, n, nil)
-		}
-	}
-	q.access++
-	release(q.ownAccess, q.access)
+	before, word := q.reach(r, wr, n)
 	switch word {
 	case r.nonce:
-		q.complete(&c)
+		q.complete(&rdma.Completion{ID: wr.ID, Verb: wr.Verb, Result: before})
 	case wordEnded:
 		return q.refuse(wr, failure(rdma.StatusPeerLost, "it ended the connection"))
 	default:
 		return q.refuse(wr, failure(rdma.StatusRemoteKey, "key %#x was taken back", wr.Key))
 	}
 	return over
+}
+
+// allows checks what a request on n bytes asks for.
+func (r *remote) allows(wr *rdma.WorkRequest, n int) *rdma.StatusError {
+	off := wr.Addr - r.addr
+	switch {
+	case r.rights&needs(wr.Verb) == 0:
+		return failure(rdma.StatusRemoteRight, "%v on key %#x", wr.Verb, wr.Key)
+	case off > r.length || uint64(n) > r.length-off:
+		return failure(rdma.StatusRemoteRange, "%d bytes at %d of %d", n, off, r.length)
+	case n == 8 && off&7 != 0 && needs(wr.Verb) == region.Atomic:
+		return failure(rdma.StatusMisaligned, "offset %d", off)
+	}
+	return nil
+}
+
+// reach does a checked request, and publishes its notification, unless the key's word is not r's nonce any more. It
+// returns the word, and an atomic's result.
+func (q *queue) reach(r *remote, wr *rdma.WorkRequest, n int) (before, word uint64) {
+	q.access++
+	q.ownAccess.Store(q.access) // before the look at the word: Deregister does it the other way round
+	if word = r.word.Load(); word == r.nonce {
+		before = r.run(wr, wr.Addr-r.addr)
+		if wr.Verb == rdma.VerbWriteNotify {
+			q.publish(wr, n, nil)
+		}
+	}
+	q.access++
+	release.Store(q.ownAccess, q.access)
+	return before, word
 }
 
 // run does a checked operation on the mapping, at an offset.

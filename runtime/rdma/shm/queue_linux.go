@@ -37,7 +37,8 @@ type queue struct {
 
 	pollMu sync.Mutex
 	recvs  fifo[rdma.ReceiveRequest] // put under mu, taken under pollMu
-	taken  uint64                    // entries of the peer's ring, ever
+	taken  atomic.Uint64             // entries of the peer's ring, ever; written under pollMu
+	tell   bool                      // the peer must know what was taken, for room in its arena
 
 	mu      sync.Mutex
 	closed  bool // changed with pollMu and mu held
@@ -46,8 +47,6 @@ type queue struct {
 	posted  uint64                 // work requests, ever
 	done    fifo[rdma.Completion]  // put under mu, taken under pollMu
 	waiting fifo[rdma.WorkRequest] // those that cannot be done yet, in order
-	now     now                    // what becomes of the next completion
-	result  uint64                 // of an atomic that PostNow did
 	access  uint64                 // as in ownAccess
 	sender  sender
 	imports imports
@@ -61,7 +60,11 @@ type queue struct {
 	gone    bool // the outboxes are unmapped
 }
 
-var _ rdma.Immediate = (*queue)(nil)
+var (
+	_ rdma.Lender    = (*queue)(nil)
+	_ rdma.Immediate = (*queue)(nil)
+	_ rdma.Direct    = (*held)(nil)
+)
 
 // The states of a queue.
 const (
@@ -164,11 +167,6 @@ func (q *queue) failLocked(how uint32, cause *rdma.StatusError) {
 // complete hands a completion over. There is room: never more than Depth are
 // outstanding. unlock then sees to those who sleep.
 func (q *queue) complete(c *rdma.Completion) {
-	if q.now == nowWanted && c.Err == nil {
-		q.now, q.result = nowDone, c.Result
-		return
-	}
-	q.now = nowNot
 	q.done.put(c)
 }
 

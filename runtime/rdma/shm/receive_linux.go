@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/prefetch"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
@@ -13,6 +15,11 @@ import (
 func (q *queue) PostReceive(rs []rdma.ReceiveRequest) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.postReceive(rs)
+}
+
+// postReceive is PostReceive for who has mu.
+func (q *queue) postReceive(rs []rdma.ReceiveRequest) error {
 	if q.closed {
 		return errClosed
 	}
@@ -24,6 +31,7 @@ func (q *queue) PostReceive(rs []rdma.ReceiveRequest) error {
 		*q.own.posted(q.recvs.tail.Load()) = size
 		q.recvs.put(&rs[i])
 	}
+	q.sayTaken() // first: the peer takes nothing for posted that it does not know to be taken
 	q.ownPosted.Store(q.recvs.tail.Load())
 	q.tellStarved()
 	if q.dead.Load() != alive {
@@ -33,7 +41,14 @@ func (q *queue) PostReceive(rs []rdma.ReceiveRequest) error {
 }
 
 // Poll takes completions.
-func (q *queue) Poll(out []rdma.Completion) (n int) {
+func (q *queue) Poll(out []rdma.Completion) int {
+	q.pollMu.Lock()
+	defer q.pollMu.Unlock()
+	return q.poll(out)
+}
+
+// poll is Poll for who has pollMu.
+func (q *queue) poll(out []rdma.Completion) (n int) {
 	if q.waiting.len() != 0 {
 		q.mu.Lock()
 		if !q.closed {
@@ -42,8 +57,6 @@ func (q *queue) Poll(out []rdma.Completion) (n int) {
 		}
 		q.unlock()
 	}
-	q.pollMu.Lock()
-	defer q.pollMu.Unlock()
 	if q.closed {
 		return 0
 	}
@@ -56,15 +69,25 @@ func (q *queue) Poll(out []rdma.Completion) (n int) {
 		c.Err = nil // keep nothing alive
 		q.done.drop()
 	}
-	before := q.taken
 	for n < len(out) && q.take(&out[n]) {
 		n++
 	}
-	if q.taken != before {
-		q.ownConsumed.Store(q.taken) // before the look, as the peer does it the other way round
+	if q.tell || q.taken.Load()-q.ownConsumed.Load() >= uint64(q.peer.entries)/4 {
+		q.mu.Lock()
+		q.sayTaken()
 		q.tellStarved()
+		q.mu.Unlock()
 	}
 	return n
+}
+
+// sayTaken tells the peer what was taken. It waits for that only where its arena or its ring is full: for the
+// arena it is told at once, for the ring when a quarter of it was taken, and when receives are posted. mu is held.
+func (q *queue) sayTaken() {
+	q.tell = false
+	if t := q.taken.Load(); t != q.ownConsumed.Load() {
+		q.ownConsumed.Store(t) // before the look at whether it is starved, as the peer does it the other way round
+	}
 }
 
 // take completes a receive, if something has come for it or never will. pollMu is held.
@@ -77,8 +100,9 @@ func (q *queue) take(c *rdma.Completion) bool {
 	if dead == failed {
 		return q.flush(r, c)
 	}
-	e := q.peer.entry(q.taken)
-	if atomic.LoadUint64(&e[entryNumber]) != q.taken+1 {
+	taken := q.taken.Load()
+	e := q.peer.entry(taken)
+	if atomic.LoadUint64(&e[entryNumber]) != taken+1 {
 		if dead == lost {
 			return q.flush(r, c)
 		}
@@ -93,6 +117,7 @@ func (q *queue) take(c *rdma.Completion) bool {
 			c.Err = q.broken("a notification of %d bytes", n)
 			break
 		}
+		q.dom.willRead(uint32(atomic.LoadUint64(&e[entryInline])), at)
 		c.Bytes = int(n)
 	case entrySend:
 		c.Verb = rdma.VerbReceive
@@ -101,8 +126,16 @@ func (q *queue) take(c *rdma.Completion) bool {
 		c.Err = q.broken("an entry of kind %d", kind&(1<<kindBits-1))
 	}
 	q.recvs.drop()
-	q.taken++
+	release.Store(&q.taken, taken+1)
 	return true
+}
+
+// willRead has the first line of what a peer says that it wrote fetched: the program will look at it
+// when it is told. What is said may be wrong, and the memory gone: it is not accessed.
+func (d *domain) willRead(key uint32, addr uint64) {
+	if r := d.at(key); r != nil && addr-r.addr < uint64(r.length) {
+		prefetch.Read(unsafe.Add(r.base, addr-r.addr))
+	}
 }
 
 // place copies a message from the ring to the buffer of a receive. Everything
@@ -114,6 +147,7 @@ func (q *queue) place(r *rdma.ReceiveRequest, c *rdma.Completion, e *[entryWords
 	from := (*[inlineMax]byte)(unsafe.Pointer(&e[entryInline]))[:]
 	if n > inlineMax {
 		from = q.peer.bytes(at, int(n))
+		q.tell = true
 	}
 	if uint64(len(from)) < n {
 		return q.broken("a message of %d bytes at %d, which is not in its memory", n, at)
@@ -160,5 +194,6 @@ func (q *queue) ready() bool {
 	if q.recvs.first() == nil {
 		return false
 	}
-	return q.dead.Load() != alive || atomic.LoadUint64(&q.peer.entry(q.taken)[entryNumber]) == q.taken+1
+	taken := q.taken.Load()
+	return q.dead.Load() != alive || atomic.LoadUint64(&q.peer.entry(taken)[entryNumber]) == taken+1
 }

@@ -23,7 +23,7 @@ type sender struct {
 
 // An entry is eight words: its number from 1 on, which is written last; what it
 // is and how long; the immediate; where in the arena a message is that does
-// not fit in the rest.
+// not fit in the rest. A notification says there what was written, as a hint: its address, and then its key.
 const (
 	entryNumber = iota
 	entryKind
@@ -42,17 +42,32 @@ func (q *queue) room(wr *rdma.WorkRequest, n int) result {
 	if s.sent < s.credit && (n <= inlineMax || s.fits(n, q.own.arena)) {
 		return over
 	}
-	consumed := q.peerConsumed.Load() // first: it is never more than what is posted later
-	posted := q.peerPosted.Load()
-	if consumed < s.consumed || consumed > s.sent || posted < consumed {
-		return q.refuse(wr, failure(rdma.StatusProvider, "the peer counts %d receives and %d messages taken of %d", posted, consumed, s.sent))
+	if err := q.refresh(); err != nil {
+		return q.refuse(wr, err)
 	}
-	s.consumed = consumed
-	s.credit = min(posted, consumed+uint64(len(s.ends)))
 	if s.sent < s.credit && (n <= inlineMax || s.fits(n, q.own.arena)) {
 		return over
 	}
 	return needDry
+}
+
+// mayPublish is room for an entry without anything in the arena.
+func (q *queue) mayPublish() bool {
+	s := &q.sender
+	return s.sent < s.credit || q.refresh() == nil && s.sent < s.credit
+}
+
+// refresh looks at what the peer says that it has taken and posted.
+func (q *queue) refresh() *rdma.StatusError {
+	s := &q.sender
+	consumed := q.peerConsumed.Load() // first: it is never more than what is posted later
+	posted := q.peerPosted.Load()
+	if consumed < s.consumed || consumed > s.sent || posted < consumed {
+		return failure(rdma.StatusProvider, "the peer counts %d receives and %d messages taken of %d", posted, consumed, s.sent)
+	}
+	s.consumed = consumed
+	s.credit = min(posted, consumed+uint64(len(s.ends)))
+	return nil
 }
 
 // start is where in the arena the next n bytes go: they are in one piece.
@@ -93,6 +108,25 @@ func (q *queue) send(wr *rdma.WorkRequest) result {
 	if size := atomic.LoadUint32(q.peer.posted(q.sender.sent)); n > int(size) {
 		return q.refuse(wr, failure(rdma.StatusTooLong, "%d bytes for a receive of %d", n, size))
 	}
+	q.put(wr, n)
+	return q.ends(wr, nil)
+}
+
+// sendNow sends a message if nothing keeps it from being sent and received.
+func (q *queue) sendNow(wr *rdma.WorkRequest) bool {
+	n, ok := q.gather(wr)
+	if !ok || n > q.dom.a.limits.MaxMessage || n > q.longest || !q.mayPublish() ||
+		n > inlineMax && !q.sender.fits(n, q.own.arena) ||
+		n > int(atomic.LoadUint32(q.peer.posted(q.sender.sent))) {
+		return false
+	}
+	q.put(wr, n)
+	q.ringIfAsleep()
+	return true
+}
+
+// put copies a message to where the peer takes it from. There is room.
+func (q *queue) put(wr *rdma.WorkRequest, n int) {
 	var inline [inlineMax]byte
 	at := inline[:]
 	if n > inlineMax {
@@ -106,7 +140,6 @@ func (q *queue) send(wr *rdma.WorkRequest) result {
 		at = at[copy(at, unsafe.Slice((*byte)(g.Ptr), g.Len)):]
 	}
 	q.publish(wr, n, &inline)
-	return q.ends(wr, nil)
 }
 
 // publish puts an entry into the ring: there is room. Whatever was stored before
@@ -117,6 +150,8 @@ func (q *queue) publish(wr *rdma.WorkRequest, n int, inline *[inlineMax]byte) {
 	e[entryImm] = uint64(wr.Imm)
 	if inline == nil {
 		e[entryKind] = entryNotify | uint64(n)<<kindBits
+		e[entryAt] = wr.Addr
+		e[entryInline] = uint64(wr.Key)
 	} else {
 		e[entryKind] = entrySend | uint64(n)<<kindBits
 		if n <= inlineMax {

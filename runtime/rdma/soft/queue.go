@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
@@ -47,7 +46,7 @@ type queue struct {
 	wake    chan struct{} // has room for one
 }
 
-var _ rdma.Immediate = (*queue)(nil)
+var _ rdma.Direct = (*queue)(nil)
 
 // sent is the completion of a request.
 type sent struct {
@@ -113,21 +112,54 @@ func (q *queue) Post(wrs []rdma.WorkRequest) (n int, err error) {
 	return n, err
 }
 
-// PostNow is Post of one, which takes the completion with it if the request was the only one.
-func (q *queue) PostNow(wr *rdma.WorkRequest) (result uint64, done bool, err error) {
+// Now does a request at once, if nothing is outstanding and nothing holds it.
+func (q *queue) Now(wr *rdma.WorkRequest) (result uint64, done bool) {
 	q.mu.Lock()
-	alone := q.out == 0
-	if alone && !q.closed && q.direct() && q.writeShort(wr) {
+	if q.out != 0 || q.closed || !q.direct() {
 		q.mu.Unlock()
-		return 0, true, nil
+		return 0, false
 	}
-	_, err = q.post(unsafe.Slice(wr, 1))
-	if err == nil && alone && q.out == 1 && q.sent.n == 1 && q.sent.first().serr == nil {
-		result, done = q.sent.pop().result, true
-		q.out = 0
+	if q.writeShort(wr) {
+		q.mu.Unlock()
+		return 0, true
+	}
+	var serr *rdma.StatusError
+	switch wr.Verb {
+	case rdma.VerbWrite:
+		serr = q.write(wr)
+	case rdma.VerbRead:
+		serr = q.read(wr)
+	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
+		result, serr = q.atomic(wr)
+	case rdma.VerbSend, rdma.VerbWriteNotify:
+		done = q.expected(wr) && q.send(wr, new(bool)) == nil
+		q.release()
+		return 0, done
+	case rdma.VerbFlush:
+	default:
+		q.release()
+		return 0, false
 	}
 	q.release()
-	return result, done, err
+	return result, serr == nil
+}
+
+// expected reports whether the peer has a receive for a message or a notification. Nobody else uses it. mu is held.
+func (q *queue) expected(wr *rdma.WorkRequest) bool {
+	in := &q.peer.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.closed || in.ended != nil || in.posted.n == 0 {
+		return false
+	}
+	n := 0
+	if wr.Verb == rdma.VerbSend {
+		for i := range wr.Local[:min(wr.Segs, rdma.MaxSegments)] {
+			n += wr.Local[i].Len
+		}
+	}
+	buf := &in.posted.first().Buf
+	return n == 0 || n <= buf.Len && q.peer.dom.byLocal(buf.Key).covers(buf)
 }
 
 // direct reports whether nothing holds requests back. mu is held.

@@ -1,0 +1,8 @@
+//go:build !(amd64 || arm64) || purego
+
+package prefetch
+
+import "unsafe"
+
+// Read says that the cache line at p will be read soon. It is no access: nothing has to be there.
+func Read(unsafe.Pointer) {}
