@@ -332,6 +332,7 @@ func (c *Conn) Close() error {
 }
 
 func (c *Conn) close() error {
+	c.tryPoll() // what is done and was not looked at makes no end in the midst of it
 	c.fail(noSeq, c.ended(ErrClosed))
 	c.watch.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)

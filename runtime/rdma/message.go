@@ -94,7 +94,7 @@ func (c *Conn) received(comp *Completion) {
 	case comp.Err != nil:
 		// Receives fail only when the whole queue does: see [Conn.queueFailed].
 		if c.broken == nil {
-			c.broken = comp.Err
+			c.broken = receiveError(comp.Err)
 		}
 		return
 	case comp.ID >= uint64(c.pool.in) || comp.Verb == VerbReceive && (comp.Bytes < 0 || comp.Bytes > c.pool.used):
@@ -120,6 +120,15 @@ func (c *Conn) received(comp *Completion) {
 	if !ok {
 		c.violated(wrap(ErrProtocol, "the provider completed more receives of %s than there are", c.peer))
 	}
+}
+
+// receiveError is why receives failed. That the peer sends more than it was told there is room for is not the
+// ErrTooLong of a caller whose buffer is too short: a longer one would not help.
+func receiveError(err error) error {
+	if s := (*StatusError)(nil); errors.As(err, &s) && s.Status == StatusTooLong && !s.Late {
+		return fmt.Errorf("%w: it sent a message that is longer than the receives here (%s)", ErrProtocol, s.Detail)
+	}
+	return err
 }
 
 // Notification is a peer's [WriteNotify] that arrived: what it wrote, and all of

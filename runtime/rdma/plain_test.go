@@ -68,6 +68,35 @@ func TestPlainPeer(t *testing.T) {
 	ok(t, c.Close())
 }
 
+// TestPlainTooMuch has another program send more than there is room for: no buffer of the caller's would help.
+func TestPlainTooMuch(t *testing.T) {
+	f := soft.New(soft.Config{})
+	ctx := limit(t)
+	dev := must(rdma.Open(ctx, rdma.Config{Provider: f, Logger: quiet, MaxMessage: 512}))(t)
+	defer dev.Close()
+	dom := must(dev.Domain())(t)
+	ln := must(dom.Listen(ctx, "small"))(t)
+	got := make(chan *rdma.Conn, 1)
+	go func() {
+		c, _ := ln.Accept(ctx)
+		got <- c
+	}()
+	raw := must(f.Open(ctx, "soft0", &rdma.Config{Depth: 16}))(t)
+	defer raw.Close()
+	pd := must(raw.NewDomain())(t)
+	q := must(pd.Dial(ctx, "small", nil))(t)
+	c := <-got
+	mem := make([]uint64, 128)
+	keys := must(pd.Register(rdma.Memory{Base: unsafe.Pointer(&mem[0]), Len: 1024}, 0, nil))(t)
+	wr := rdma.WorkRequest{Verb: rdma.VerbSend, Segs: 1}
+	wr.Local[0] = rdma.Segment{Ptr: unsafe.Pointer(&mem[0]), Len: 1024, Key: keys.L}
+	must(q.Post([]rdma.WorkRequest{wr}))(t)
+	_, err := c.Receive(ctx, make([]byte, 16))
+	if is(t, err, rdma.ErrProtocol); errors.Is(err, rdma.ErrTooLong) {
+		t.Errorf("%v: it looks as if a longer buffer would help", err)
+	}
+}
+
 // TestManyPosters has goroutines that share a connection in all ways.
 func TestManyPosters(t *testing.T) {
 	for _, mode := range []rdma.Mode{rdma.ByEvent, rdma.Adaptive, rdma.Busy} {
