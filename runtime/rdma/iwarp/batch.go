@@ -47,8 +47,14 @@ func (b *batch) empty() bool { return b.sent == b.size }
 
 // reset makes room for the next batch.
 func (b *batch) reset() {
+	b.forget()
+	b.buf, b.size, b.sent = b.buf[:0], 0, 0
+}
+
+// forget drops the pointers to memory that is its owner's again: it may be unmapped, and its addresses used anew.
+func (b *batch) forget() {
 	clear(b.refs)
-	b.buf, b.refs, b.size, b.sent = b.buf[:0], b.refs[:0], 0, 0
+	b.refs = b.refs[:0]
 }
 
 // open begins a frame with n bytes of payload. It returns where the frame is in buf.

@@ -164,7 +164,7 @@ func (q *queue) part() {
 			q.link.flush()
 		}
 	}
-	if half, ok := q.s.conn.(interface{ CloseWrite() error }); ok && o.err == nil && o.empty() && half.CloseWrite() == nil {
+	if half, ok := q.s.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 		return
 	}
 	_ = q.s.conn.Close()

@@ -85,9 +85,10 @@ func (in *inbox) complete(c *rdma.Completion) {
 }
 
 func (in *inbox) completeLocked(c *rdma.Completion) {
-	to := in.done.push()
+	from, to := in.posted.pop(), in.done.push()
 	*to = *c
-	to.ID = in.posted.pop().ID
+	to.ID = from.ID
+	*from = rdma.ReceiveRequest{} // no pointer is kept to what is its owner's again
 	in.ready.Add(1)
 }
 

@@ -94,7 +94,11 @@ func (l *link) flush() {
 func (l *link) push(fd uintptr) bool {
 	o := &l.q.out
 	before := o.sent
-	for !o.empty() && o.err == nil {
+	for o.err == nil {
+		if o.empty() {
+			o.forget()
+			break
+		}
 		n, err := l.writev(fd)
 		switch {
 		case err == unix.EAGAIN:

@@ -49,7 +49,7 @@ func (q *queue) readRequested(h *fpdu.Header, payload []byte) *fpdu.Fault {
 
 // mayAsk counts what a peer asks for: it knows how much that may be at a time. Source: RFC 5040, section 6.1.
 func (q *queue) mayAsk() *fpdu.Fault {
-	if q.s.ird == 0 || q.answers.full() {
+	if q.s.ird == 0 && q.in.met.Load() || q.answers.full() { // a handshake may end with a read of nothing
 		return &fpdu.Fault{Cause: fpdu.NoBuffer, Detail: "more reads and atomics at a time than were agreed on"}
 	}
 	return nil
