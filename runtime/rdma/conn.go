@@ -27,6 +27,7 @@ type Conn struct {
 	held   Held      // q, for who has mu or pollMu
 	direct Direct    // so too, where it does requests at once; else nil
 	now    Immediate // the queue, where requests may end as they are posted
+	lacks  Lacking   // the queue, where its peer cannot do all
 	peer   string
 	plain  bool
 	depth  uint64 // operations of the user's that may be outstanding
@@ -98,6 +99,9 @@ func (dom *Domain) connect(q Queue, theirs hello, s *seat) (*Conn, error) {
 func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	cfg, limits := &dom.dev.cfg, &dom.dev.limits
 	c := &Conn{dom: dom, q: q, peer: q.Peer(), plain: theirs.plain, mtu: cfg.MTU}
+	if theirs.plain { // who speaks barewire does all verbs
+		c.lacks, _ = q.(Lacking)
+	}
 	c.most = limits.MaxTransfer
 	c.setSpins(cfg.Mode)
 	l, lends := q.(Lender)

@@ -194,6 +194,11 @@ func (c *Conn) admit(r *request, by class) error {
 	if r.key != 0 && c.ctl.revokes.Load() > 0 && c.ctl.isRevoked(r.key, r.epoch) {
 		return fmt.Errorf("%w by the peer, or given back to it; import it again", ErrRevoked)
 	}
+	if c.lacks != nil {
+		if why := c.lacks.Lacks(r.verb); why != "" {
+			return fmt.Errorf("%w: %s", errors.ErrUnsupported, why)
+		}
+	}
 	out := c.posted - c.retired.Load()
 	if out >= c.room || by == forUser && out >= c.depth+uint64(c.own.Load()) {
 		return c.full()

@@ -184,6 +184,13 @@ type Held interface {
 	Poll(out []Completion) int
 }
 
+// Lacking is a [Queue] whose peer may be unable to do some verbs. It is optional.
+type Lacking interface {
+	// Lacks is why requests of a verb cannot be done on this queue, empty where they can. It is the same
+	// as long as the queue lives; such requests are refused before they are posted.
+	Lacks(Verb) string
+}
+
 // Verb is what a work request does.
 type Verb uint8
 
