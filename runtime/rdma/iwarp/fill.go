@@ -123,11 +123,25 @@ func (q *queue) begin(e *entry) bool {
 		}
 	}
 	o.off, o.from = 0, spot{}
+	q.measure(e.total)
 	if e.wr.Verb == rdma.VerbSend || e.wr.Verb == rdma.VerbWriteNotify {
 		o.msn[fpdu.QueueSend]++
 		e.msn = o.msn[fpdu.QueueSend]
 	}
 	return true
+}
+
+// measure asks now and then how long a segment may be, before a message of n bytes is sent: TCP learns it while it
+// sends, and the path may change.
+func (q *queue) measure(n int) {
+	const long, often = 16 << 10, 1 << 20
+	if n < long || q.s.fixed {
+		return
+	}
+	if q.out.long -= n; q.out.long < 0 {
+		q.out.long = often
+		q.link.measure()
+	}
 }
 
 func isAtomic(v rdma.Verb) bool { return v == rdma.VerbCompareSwap || v == rdma.VerbFetchAdd }

@@ -21,6 +21,7 @@ type link struct {
 
 	raw                   syscall.RawConn // nil where it is not TCP
 	onTry, onRoom, onRead func(fd uintptr) bool
+	onMeasure             func(fd uintptr)
 
 	out   [2*maxRefs + 1]unix.Iovec
 	into  [2]unix.Iovec
@@ -54,11 +55,19 @@ func (l *link) open(q *queue) error {
 	l.onTry = func(fd uintptr) bool { l.push(fd); return true }
 	l.onRoom = func(fd uintptr) bool { return l.push(fd) }
 	l.onRead = l.pull
+	l.onMeasure = func(fd uintptr) { q.s.mulpdu = mulpduOf(q.dom.adapter.sock.segmentOf(int(fd))) }
 	return nil
 }
 
 // immediate reports whether try may be called.
 func (l *link) immediate() bool { return l.raw != nil }
+
+// measure asks how long a segment may be.
+func (l *link) measure() {
+	if l.raw != nil {
+		_ = l.raw.Control(l.onMeasure) // if it fails, writing does
+	}
+}
 
 // try writes what can be written without waiting. It reports whether that was all.
 func (l *link) try() bool {

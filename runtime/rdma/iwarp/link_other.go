@@ -21,6 +21,9 @@ func (l *link) open(q *queue) error { l.q = q; return nil }
 // immediate reports whether try may be called.
 func (l *link) immediate() bool { return false }
 
+// measure would ask how long a segment may be.
+func (l *link) measure() {}
+
 // try writes what can be written without waiting. It reports whether that was all.
 func (l *link) try() bool { return l.q.out.empty() }
 

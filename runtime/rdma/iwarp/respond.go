@@ -99,6 +99,9 @@ func (q *queue) answer(r *response, limit int) {
 		return
 	}
 	size := int(r.about.Request.Size)
+	if r.sent == 0 {
+		q.measure(size)
+	}
 	for {
 		n := tagged(q.s.mulpdu, uint64(r.off+r.sent), size-r.sent)
 		h := fpdu.Header{Op: fpdu.ReadResponse, Tagged: true, Last: r.sent+n == size,

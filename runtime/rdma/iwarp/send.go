@@ -41,6 +41,7 @@ type outgoing struct {
 	waiting bool              // the next request waits for responses
 	asked   int               // that many were to come then
 	more    bool              // there is more than fitted a batch
+	long    int               // bytes of long messages until segments are measured
 	doom    *rdma.StatusError // what the next request fails with when those before it have ended
 	refused *parting          // what an answer failed with
 
