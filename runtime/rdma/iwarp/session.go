@@ -18,6 +18,7 @@ type session struct {
 	ird       int          // reads and atomics of the peer that we answer at a time
 	ord       int          // reads and atomics of ours that may be outstanding
 	mulpdu    int          // bytes of a ULPDU at most: header and payload of a segment
+	fixed     bool         // so it stays; else TCP is asked now and then
 	hello     []byte       // of the peer, without what is this package's
 	peer      string       // its address, for errors
 }
