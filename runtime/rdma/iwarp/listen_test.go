@@ -8,6 +8,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func TestAddresses(t *testing.T) {
 		}
 		got := acceptOn(t, l.(*listener), silence)
 		(<-dialOn(t, d, l.Addr(), "")).must(t)
-		if q := (<-got).must(t); !q.s.initiator == false || q.s.peer == "" {
+		if q := (<-got).must(t); q.s.initiator || q.s.peer == "" {
 			t.Errorf("the session is %+v", q.s)
 		}
 		if _, err := d.Listen(limit(t), l.Addr()); !errors.Is(err, syscall.EADDRINUSE) {
@@ -386,12 +387,148 @@ func TestAnswers(t *testing.T) {
 	}
 	foreign := raw(t, l.Addr())
 	foreign.send(req + "50 02 0006 8080 c080 'no'")
-	foreign.expect(rep + "70 02 0004 0080 0080"[:0] + "30 02 0004 0080 0080")
+	foreign.expect(rep + "30 02 0004 0080 0080")
 	foreign.ended()
 	if a := <-dialOn(t, d, l.Addr(), "long"); !errors.Is(a.err, rdma.ErrRefused) {
 		t.Errorf("an answer that is too long: %v", a.err)
 	}
 	if a := <-got; a.err == nil || !strings.Contains(a.err.Error(), "112 octets") {
 		t.Errorf("who answered too long is told %v", a.err)
+	}
+}
+
+// TestChurn has peers of all kinds come and go while Accepts begin and end, and closes the listener in the middle of
+// it. Who dialled has a queue if it was accepted, and nothing is left behind.
+func TestChurn(t *testing.T) {
+	before := left()
+	d := openDomain(t, Options{}, &rdma.Config{HandshakeTimeout: 200 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	for range 3 {
+		l := bare(t, d)
+		stop := make(chan struct{})
+		var wg sync.WaitGroup
+		many := func(n int, do func(i int)) {
+			for range n {
+				wg.Go(func() {
+					for i := 0; ; i++ {
+						select {
+						case <-stop:
+							return
+						default:
+							do(i)
+						}
+					}
+				})
+			}
+		}
+		var met, dialled atomic.Int64
+		many(3, func(i int) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%5)*time.Millisecond)
+			defer cancel()
+			if q, err := l.Accept(ctx, silence); err == nil {
+				met.Add(1)
+				_ = q.Close()
+			}
+		})
+		many(3, func(i int) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%7)*time.Millisecond)
+			defer cancel()
+			if q, err := d.Dial(ctx, l.Addr(), nil); err == nil {
+				dialled.Add(1)
+				_ = q.Close()
+			}
+		})
+		many(2, func(i int) {
+			c, err := net.Dial("tcp", l.Addr())
+			if err != nil {
+				return
+			}
+			_, _ = c.Write(bits(t, []string{"", req, honest, honest + "00", "'GET '"}[i%5]))
+			_ = c.Close()
+		})
+		time.Sleep(300 * time.Millisecond)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		close(stop)
+		wg.Wait()
+		if met.Load() < dialled.Load() || dialled.Load() == 0 {
+			t.Errorf("%d dialled, and %d were accepted", dialled.Load(), met.Load())
+		}
+		if g, w := l.states(); w != 0 || g != 0 {
+			t.Errorf("%d guests, %d waiting", g, w)
+		}
+	}
+	before.check(t)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.queues) != 0 || len(d.listeners) != 0 {
+		t.Errorf("the domain keeps %d queues and %d listeners", len(d.queues), len(d.listeners))
+	}
+}
+
+// deaf is a connection that has no deadlines.
+type deaf struct{ net.Conn }
+
+func (deaf) SetDeadline(time.Time) error { return errors.ErrUnsupported }
+
+// TestOptionsThatFail has functions of the program's that do not do what they should.
+func TestOptionsThatFail(t *testing.T) {
+	failed := errors.New("no route to the moon")
+	for name, opts := range map[string]Options{
+		"nothing": {
+			Dial:   func(context.Context, string) (net.Conn, error) { return nil, nil },
+			Listen: func(context.Context, string) (net.Listener, error) { return nil, nil },
+		},
+		"an error": {
+			Dial:   func(context.Context, string) (net.Conn, error) { return nil, failed },
+			Listen: func(context.Context, string) (net.Listener, error) { return nil, failed },
+		},
+	} {
+		d := openDomain(t, opts, &rdma.Config{})
+		if _, err := d.Dial(limit(t), "moon:1", nil); err == nil || name == "an error" && !errors.Is(err, failed) {
+			t.Errorf("dialled by what returns %s: %v", name, err)
+		}
+		if _, err := d.Listen(limit(t), "moon:1"); err == nil || name == "an error" && !errors.Is(err, failed) {
+			t.Errorf("listened by what returns %s: %v", name, err)
+		}
+	}
+	dialer, acceptor := over(func(c net.Conn) net.Conn { return deaf{c} })
+	a, b := openDomain(t, dialer, &rdma.Config{}), openDomain(t, acceptor, &rdma.Config{})
+	l := bare(t, b)
+	if q := <-dialOn(t, a, l.Addr(), ""); q.err == nil {
+		t.Error("connected over what has no deadlines")
+	}
+}
+
+// TestOpens has names and contexts that will not do, and what is said of the device.
+func TestOpens(t *testing.T) {
+	p := New(Options{})
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := p.Open(ended, "", nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("opened when it was over: %v", err)
+	}
+	if _, err := p.Open(limit(t), "eth0", nil); err == nil || !strings.Contains(err.Error(), `only one is "tcp"`) {
+		t.Errorf("opened eth0: %v", err)
+	}
+	if _, err := (*Provider)(nil).Open(limit(t), "", nil); err == nil {
+		t.Error("a nil Provider opened")
+	}
+	a, err := p.Open(limit(t), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices, err := p.Devices(limit(t))
+	if err != nil || len(devices) != 1 || devices[0] != a.Info() || devices[0].State != rdma.StateActive {
+		t.Errorf("the devices are %+v, %v", devices, err)
+	}
+	if l := a.Limits(); l.Depth != defaultDepth || l.MaxMessage != defaultMessage || !l.ConnGrants || !l.AtomicGlobal || l.FileMemory {
+		t.Errorf("the limits are %+v", l)
+	}
+	if err := errors.Join(a.Close(), a.Close()); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.NewDomain(); !errors.Is(err, errClosed) {
+		t.Errorf("a closed adapter makes a domain: %v", err)
 	}
 }

@@ -91,20 +91,24 @@ func headers(fd int) int {
 	return 20 + 20
 }
 
-// segment is how many bytes go into a segment of a connection, as its two ends agreed and the path allows.
+// segment is how many bytes go into a segment of a connection, as its two ends agreed and the path allows. It grows
+// after the first octets: until then it is half of the window at most.
 func (o sockOptions) segment(conn *net.TCPConn) int {
-	mss := 0
+	mss := defaultSegment
 	if c, err := conn.SyscallConn(); err == nil {
-		_ = onSocket(c, func(fd int) (err error) {
-			mss, err = unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG)
-			if o.mtu > 0 {
-				mss = min(mss, o.mtu-headers(fd))
-			}
-			return err
-		})
+		_ = onSocket(c, func(fd int) error { mss = o.segmentOf(fd); return nil })
 	}
-	if mss <= 0 {
+	return mss
+}
+
+// segmentOf is segment by the descriptor. It allocates nothing.
+func (o sockOptions) segmentOf(fd int) int {
+	mss, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_MAXSEG)
+	if err != nil || mss <= 0 {
 		return defaultSegment
+	}
+	if o.mtu > 0 {
+		mss = min(mss, o.mtu-headers(fd))
 	}
 	return mss
 }
