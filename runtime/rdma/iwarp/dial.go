@@ -16,18 +16,20 @@ import (
 // knows revision 1 of MPA only is dialled again, as it wants it; nothing can be read from it then.
 func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
 	fail := func(err error) (rdma.Queue, error) { return nil, fmt.Errorf("iwarp: %w", err) }
-	d.mu.RLock()
-	ended := d.ended
-	d.mu.RUnlock()
-	if ended != nil {
-		return fail(fmt.Errorf("the domain: %w", ended))
+	if d.life.Err() != nil {
+		return fail(fmt.Errorf("the domain: %w", errClosed))
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.adapter.handshake)
 	defer cancel()
+	stop := context.AfterFunc(d.life, cancel)
+	defer stop()
 	q, err := d.dialAs(ctx, addr, fpdu.Revision2, hello)
 	if errors.Is(err, errOlder) || d.adapter.plain && errors.Is(err, errSilent) {
 		// A peer that knows revision 1 only may also end the connection: RFC 6581, section 10.
 		q, err = d.dialAs(ctx, addr, fpdu.Revision1, nil)
+	}
+	if err != nil && d.life.Err() != nil {
+		err = fmt.Errorf("the domain: %w", errClosed)
 	}
 	if err != nil {
 		return fail(err)

@@ -1,6 +1,7 @@
 package iwarp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -14,6 +15,8 @@ import (
 type domain struct {
 	adapter *adapter
 	guard   *guard
+	life    context.Context // ends when Close begins
+	die     context.CancelFunc
 
 	mu        sync.RWMutex
 	ended     error // why nothing can be made in it any more
@@ -25,11 +28,13 @@ type domain struct {
 }
 
 func newDomain(a *adapter) *domain {
-	return &domain{
+	d := &domain{
 		adapter: a, guard: newGuard(a.conns),
 		local: map[rdma.LKey]*registration{}, remote: map[uint32]*registration{},
 		queues: map[*queue]netip.Addr{}, listeners: map[*listener]bool{},
 	}
+	d.life, d.die = context.WithCancel(context.Background())
+	return d
 }
 
 // admit makes a queue one of the domain's, until forget.
@@ -66,7 +71,7 @@ func (d *domain) forget(q *queue) {
 // settleTimeout bounds how long Close waits for accesses in progress.
 const settleTimeout = 2 * time.Second
 
-// Close ends listeners, queues and keys. When it returns nil no access is in progress. After an error it may be
+// Close ends listeners, queues and keys, and what dials. When it returns nil no access is in progress. After an error it may be
 // called again.
 func (d *domain) Close() error {
 	d.mu.Lock()
@@ -82,6 +87,7 @@ func (d *domain) Close() error {
 		queues = append(queues, q)
 	}
 	d.mu.Unlock()
+	d.die()
 	var errs []error
 	for _, l := range listeners {
 		errs = append(errs, l.Close())

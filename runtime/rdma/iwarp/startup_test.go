@@ -3,13 +3,9 @@ package iwarp
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,173 +13,6 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp/internal/fpdu"
 )
-
-// patience is how long anything may take on a machine that is busy with other things.
-const patience = 20 * time.Second
-
-func limit(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-// bits makes octets of hexadecimal digits and of texts in quotes, with spaces between.
-func bits(t testing.TB, s string) (b []byte) {
-	t.Helper()
-	for i, part := range strings.Split(s, "'") {
-		if i%2 == 1 {
-			b = append(b, part...)
-			continue
-		}
-		x, err := hex.DecodeString(strings.ReplaceAll(part, " ", ""))
-		if err != nil {
-			t.Fatalf("%q: %v", s, err)
-		}
-		b = append(b, x...)
-	}
-	return b
-}
-
-// Frames are written here as the RFCs have them: the key of 16 octets, flags (M 80, C 40, R 20, S 10), revision, length
-// of the private data in two octets; with S the private data begin with IRD (A 8000, B 4000) and ORD (C 8000, D 4000).
-// Sources: RFC 5044, section 7.1.1; RFC 6581, section 9.
-const (
-	req  = "'MPA ID Req Frame'"
-	rep  = "'MPA ID Rep Frame'"
-	ours = "'BWI' 01 00000001"
-)
-
-// peer is the other end, which does what a test says.
-type peer struct {
-	t testing.TB
-	net.Conn
-}
-
-// raw connects to an address, as a peer of another program.
-func raw(t testing.TB, addr string) peer {
-	t.Helper()
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return peerOn(t, c)
-}
-
-func peerOn(t testing.TB, c net.Conn) peer {
-	t.Cleanup(func() { _ = c.Close() })
-	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
-		t.Fatal(err)
-	}
-	return peer{t, c}
-}
-
-func (p peer) send(s string) {
-	p.t.Helper()
-	if _, err := p.Write(bits(p.t, s)); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// expect reads octets, and no other than those.
-func (p peer) expect(s string) {
-	p.t.Helper()
-	want := bits(p.t, s)
-	got := make([]byte, len(want))
-	n, err := io.ReadFull(p, got)
-	if err != nil || !bytes.Equal(got, want) {
-		p.t.Fatalf("received %q, %v, want %q", got[:n], err, want)
-	}
-}
-
-// ended reads until the other side has ended the connection. It returns what came before.
-func (p peer) ended() []byte {
-	p.t.Helper()
-	b, err := io.ReadAll(p)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		p.t.Fatalf("the connection is not ended; received %q", b)
-	}
-	return b
-}
-
-// hello is what acceptors in these tests say.
-func hello([]byte) ([]byte, error) { return []byte("hello"), nil }
-
-func silence([]byte) ([]byte, error) { return nil, nil }
-
-// accepted is what an Accept came to.
-type accepted struct {
-	q   *queue
-	err error
-}
-
-// listenOn listens, and accepts one peer. The listener is closed when the test ends.
-func listenOn(t testing.TB, d *domain, answer func([]byte) ([]byte, error)) (*listener, <-chan accepted) {
-	t.Helper()
-	l, err := d.Listen(limit(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return l.(*listener), acceptOn(t, l.(*listener), answer)
-}
-
-func acceptOn(t testing.TB, l *listener, answer func([]byte) ([]byte, error)) <-chan accepted {
-	out := make(chan accepted, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	t.Cleanup(cancel)
-	go func() {
-		q, err := l.Accept(ctx, answer)
-		if err != nil {
-			out <- accepted{nil, err}
-			return
-		}
-		out <- accepted{q.(*queue), nil}
-	}()
-	return out
-}
-
-// dialOn dials an address.
-func dialOn(t testing.TB, d *domain, addr, hello string) <-chan accepted {
-	out := make(chan accepted, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	t.Cleanup(cancel)
-	go func() {
-		q, err := d.Dial(ctx, addr, []byte(hello))
-		if err != nil {
-			out <- accepted{nil, err}
-			return
-		}
-		out <- accepted{q.(*queue), nil}
-	}()
-	return out
-}
-
-// must waits for a queue. It is closed when the test ends.
-func (a accepted) must(t testing.TB) *queue {
-	t.Helper()
-	if a.err != nil {
-		t.Fatal(a.err)
-	}
-	t.Cleanup(func() { _ = a.q.Close() })
-	return a.q
-}
-
-// agreed is what of a session tests look at.
-type agreed struct {
-	hello      string
-	ready      fpdu.RTR
-	crc, ours  bool
-	ird, ord   int
-	initiators bool
-}
-
-func agreedOn(s *session) agreed {
-	return agreed{string(s.hello), s.ready, s.crc, s.ours, s.ird, s.ord, s.initiator}
-}
 
 var (
 	barewireMode = rdma.Config{}
@@ -476,37 +305,19 @@ func TestDialEnds(t *testing.T) {
 	if _, err := d.Dial(limit(t), l.Addr().String(), make([]byte, 37)); err == nil || !strings.Contains(err.Error(), "49 octets") {
 		t.Errorf("with a hello that is too long: %v", err)
 	}
-	if err := d.Close(); err != nil {
+	other := openDomain(t, Options{}, &rdma.Config{HandshakeTimeout: patience})
+	got := dialOn(t, other, l.Addr().String(), "")
+	time.Sleep(10 * time.Millisecond)
+	if err := errors.Join(d.Close(), other.Close()); err != nil {
 		t.Fatal(err)
+	}
+	if a := <-got; !errors.Is(a.err, errClosed) {
+		t.Errorf("while its domain was closed: %v", a.err)
 	}
 	if _, err := d.Dial(limit(t), l.Addr().String(), nil); !errors.Is(err, errClosed) {
 		t.Errorf("from a closed domain: %v", err)
 	}
 	before.check(t)
-}
-
-// things are what a process has that can be left behind.
-type things struct{ goroutines, descriptors int }
-
-func left() things {
-	l := things{goroutines: runtime.NumGoroutine()}
-	if fds, err := os.ReadDir("/proc/self/fd"); err == nil {
-		l.descriptors = len(fds)
-	}
-	return l
-}
-
-// check wants no more than there was, after a while for what is on its way out.
-func (before things) check(t testing.TB) {
-	t.Helper()
-	var now things
-	for end := time.Now().Add(patience / 4); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if now = left(); now.goroutines <= before.goroutines && now.descriptors <= before.descriptors {
-			return
-		}
-	}
-	stacks := make([]byte, 64<<10)
-	t.Errorf("left behind: there were %+v, now %+v\n%s", before, now, stacks[:runtime.Stack(stacks, true)])
 }
 
 // TestSegments has what fits a segment of TCP.
@@ -518,42 +329,6 @@ func TestSegments(t *testing.T) {
 		}
 	}
 }
-
-// over runs connections through net.Pipe, or through sockets that say they are of other hosts.
-func over(wrap func(net.Conn) net.Conn) (dialer, acceptor Options) {
-	conns := make(chan net.Conn)
-	dialer.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
-		a, b := net.Pipe()
-		select {
-		case conns <- wrap(b):
-			return wrap(a), nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	acceptor.Listen = func(context.Context, string) (net.Listener, error) {
-		return &pipes{conns: conns, end: make(chan struct{})}, nil
-	}
-	return dialer, acceptor
-}
-
-// pipes is a listener of connections that are not of the network.
-type pipes struct {
-	conns chan net.Conn
-	end   chan struct{}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.end:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { close(p.end); return nil }
-func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
 // TestAnyConn connects over connections that are not TCP, and refuses over them.
 func TestAnyConn(t *testing.T) {
@@ -572,22 +347,6 @@ func TestAnyConn(t *testing.T) {
 	if w := (<-got).must(t); string(w.s.hello) != "friend" || string(q.s.hello) != "welcome" || !q.s.crc || q.s.tcp != nil || q.s.mulpdu != streamULPDU {
 		t.Errorf("the sessions are %+v and %+v", q.s, w.s)
 	}
-}
-
-// elsewhere is a connection that says where its ends are.
-type elsewhere struct {
-	net.Conn
-	local, remote string
-}
-
-func (e elsewhere) LocalAddr() net.Addr {
-	a, _ := net.ResolveTCPAddr("tcp", e.local)
-	return a
-}
-
-func (e elsewhere) RemoteAddr() net.Addr {
-	a, _ := net.ResolveTCPAddr("tcp", e.remote)
-	return a
 }
 
 // TestChecksums has who wants checksums, where the ends are, and whether there are some.
@@ -618,84 +377,6 @@ func TestChecksums(t *testing.T) {
 			}
 		})
 	}
-}
-
-// FuzzAcceptor gives octets to the side that accepts, as one request after TCP has connected. What it agrees on is never
-// more than both sides said.
-func FuzzAcceptor(f *testing.F) {
-	for _, s := range []string{honest, req + "40 01 0000", req + "50 02 0004 c008 c008", req + "d0 02 0004 8080 8080", req + "50 03 0004"} {
-		f.Add(bits(f, s), false, true)
-		f.Add(bits(f, s), true, false)
-	}
-	f.Fuzz(func(t *testing.T, b []byte, plain, crc bool) {
-		own := side{inbound: maxInbound, plain: plain, crc: crc}
-		frame, err := readFrame(bytes.NewReader(b), false)
-		a := &asked{frame: frame}
-		if err == nil {
-			a, err = own.consider(frame)
-		}
-		if err != nil {
-			no := own.reject(a, err)
-			if out, err := no.Append(nil); err != nil || !no.Reject || a.ours && plain || !a.ours && len(no.Private) > 0 || len(out) > fpdu.StartupSize+fpdu.MaxPrivate {
-				t.Fatalf("refused by %q, %v", out, err)
-			}
-			return
-		}
-		reply, ses, err := own.reply(a, []byte("hello"), "peer")
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := reply.Append(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ses.ird != maxInbound || ses.ord > min(maxInbound, int(frame.IRD)) || ses.crc != (crc || frame.CRC) || ses.ready&^frame.RTR != 0 ||
-			(ses.ready == 0) == frame.PeerToPeer || ses.ours && (plain || !bytes.Contains(b, []byte(mark))) || frame.Markers || len(ses.hello) > len(b) {
-			t.Fatalf("a request %+v became the session %+v", frame, ses)
-		}
-		// The other side understands the answer as we do.
-		asked, _ := side{inbound: int(frame.ORD), crc: frame.CRC}.request(fpdu.Revision2, nil)
-		asked.Revision, asked.RTR = frame.Revision, fpdu.RTRWrite|fpdu.RTRRead|fpdu.RTRSend
-		back, err := readFrame(bytes.NewReader(out), true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := side{inbound: int(frame.ORD), plain: !a.ours, crc: frame.CRC}.replied(asked, back, "us")
-		if err != nil || theirs.crc != ses.crc || theirs.ready != ses.ready || theirs.ours != ses.ours ||
-			theirs.ord > ses.ird && frame.ORD != fpdu.MaxDepth { // then it is left to the programs
-			t.Fatalf("we agreed on %+v, and the other side on %+v, %v", ses, theirs, err)
-		}
-	})
-}
-
-// FuzzDialer gives octets to the side that dialled, as the reply.
-func FuzzDialer(f *testing.F) {
-	for _, s := range []string{welcomed, rep + "70 02 0017 0080 0080 'no visitors'" + ours, rep + "60 01 0000", rep + "50 02 0004 3fff 3fff"} {
-		f.Add(bits(f, s), false)
-		f.Add(bits(f, s), true)
-	}
-	f.Fuzz(func(t *testing.T, b []byte, plain bool) {
-		own := side{inbound: maxInbound, plain: plain}
-		asked, err := own.request(fpdu.Revision2, []byte("hello"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := readFrame(bytes.NewReader(b), true)
-		if err != nil {
-			return
-		}
-		ses, err := own.replied(asked, back, "peer")
-		if err != nil {
-			if no := (*refusal)(nil); errors.As(err, &no) && strings.ContainsAny(no.why, "\x00\n\r\x1b\x7f") {
-				t.Fatalf("a refusal that is not to be printed: %q", no.why)
-			}
-			return
-		}
-		if back.Reject || back.Markers || ses.ord > maxInbound || ses.ird != maxInbound || ses.ready&(ses.ready-1) != 0 ||
-			ses.ready&^(back.RTR&asked.RTR) != 0 || ses.crc != back.CRC || ses.ours && (plain || !bytes.Contains(b, []byte(mark))) {
-			t.Fatalf("a reply %+v became the session %+v", back, ses)
-		}
-	})
 }
 
 func ExampleNew() {
