@@ -34,6 +34,10 @@ func (r *result) measure(l *verbs.Loop, d time.Duration) error {
 		return err
 	}
 	runtime.GC()
+	own, err := l.Usage() // asking allocates, too
+	if err != nil {
+		return err
+	}
 	before, err := l.Usage()
 	if err != nil {
 		return err
@@ -53,6 +57,6 @@ func (r *result) measure(l *verbs.Loop, d time.Duration) error {
 	units := float64(n * max(r.Per, 1) * len(windows))
 	r.wall = append(r.wall, figures.Median(windows))
 	r.cpu = append(r.cpu, float64(after.CPU-before.CPU)/units)
-	r.allocs = append(r.allocs, float64(after.Mallocs-before.Mallocs)/units)
+	r.allocs = append(r.allocs, max(0, float64(after.Mallocs-before.Mallocs)-float64(before.Mallocs-own.Mallocs))/units)
 	return nil
 }

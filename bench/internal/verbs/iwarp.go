@@ -70,6 +70,9 @@ func newSide(ctx context.Context, dom *rdma.Domain, conn *rdma.Conn) (s *side, e
 	if s.pages, err = registered(dom, regions.PageInCPU(), regions.PageRemoteReadWrite(), pages); err != nil {
 		return nil, err
 	}
+	if err := fill(s.pages); err != nil {
+		return nil, err
+	}
 	if s.read, err = barewire.Open(s.in); err != nil {
 		return nil, err
 	}
@@ -84,6 +87,19 @@ func newSide(ctx context.Context, dom *rdma.Domain, conn *rdma.Conn) (s *side, e
 	}
 	s.toPages, err = rdma.Import(ctx, conn, "pages", regions.PageRemoteReadWrite())
 	return s, err
+}
+
+// fill writes all pages, as message does.
+func fill(pages *barewire.Region[regions.Page, barewire.CPU, barewire.RemoteReadWrite]) error {
+	w, err := barewire.Open(pages)
+	if err != nil {
+		return err
+	}
+	b := message()
+	for i, v := range regions.PageAll(w) {
+		copy(v.Bytes(), b[i*pageBytes:])
+	}
+	return w.Close()
 }
 
 // send writes the first packet to the peer and tells it.

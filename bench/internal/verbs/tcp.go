@@ -157,6 +157,16 @@ func tcpPingByHop(peer string) func(*Loop) error {
 	}
 }
 
+// message is a MiB that was written: what was not is the system's one page of zeroes, which is in
+// the nearest cache always.
+func message() []byte {
+	b := make([]byte, mib)
+	for i := range b {
+		b[i] = byte(i % 251)
+	}
+	return b
+}
+
 // sinkTCP takes messages of a MiB and answers each with a byte.
 func sinkTCP(c net.Conn) error {
 	b := make([]byte, mib)
@@ -172,7 +182,7 @@ func sinkTCP(c net.Conn) error {
 
 // sourceTCP answers each byte with a message of a MiB.
 func sourceTCP(c net.Conn) error {
-	b := make([]byte, mib)
+	b := message()
 	request := make([]byte, 1)
 	for {
 		if _, err := io.ReadFull(c, request); err != nil {
@@ -191,7 +201,7 @@ func tcpWrites(some int) func(*Loop) error {
 		if err != nil {
 			return err
 		}
-		b, acks := make([]byte, mib), make([]byte, some)
+		b, acks := message(), make([]byte, some)
 		l.Run = func(n int) error {
 			for range n {
 				for range some {
