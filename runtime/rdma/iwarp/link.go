@@ -32,12 +32,17 @@ func (q *queue) flushPlain() {
 	o.err = err
 }
 
-// readPlain reads to the buffer, that many bytes at most.
-func (q *queue) readPlain(most int) (int, error) {
+// servePlain reads to the buffer, and has done what comes, until the connection or the queue ends.
+func (q *queue) servePlain() error {
 	in := &q.in
-	n, err := q.s.conn.Read(in.buf[in.w : in.w+most])
-	if n > 0 {
-		return n, nil
+	for {
+		most := in.room()
+		n, err := q.s.conn.Read(in.buf[in.w : in.w+most])
+		if in.filled(n); n > 0 && !q.chew() {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return 0, err
 }

@@ -25,8 +25,6 @@ type link struct {
 
 	out   [2*maxRefs + 1]unix.Iovec
 	into  [2]unix.Iovec
-	most  int // bytes that a read may put into the buffer
-	n     int // bytes that it did put there
 	fault error
 }
 
@@ -54,7 +52,7 @@ func (l *link) open(q *queue) error {
 	l.raw = raw
 	l.onTry = func(fd uintptr) bool { l.push(fd); return true }
 	l.onRoom = func(fd uintptr) bool { return l.push(fd) }
-	l.onRead = l.pull
+	l.onRead = l.arrives
 	l.onMeasure = func(fd uintptr) { q.s.mulpdu = mulpduOf(q.dom.adapter.sock.segmentOf(int(fd))) }
 	return nil
 }
@@ -176,72 +174,86 @@ func (b *batch) gather(iov []unix.Iovec) (n int) {
 	return n
 }
 
-// read waits for bytes, and says how many of them are in the buffer: as many as told at most.
-func (l *link) read(most int) (int, error) {
+// serve reads, and has done what comes, until the connection ends, or the queue: then there is no error.
+func (l *link) serve() error {
 	if l.raw == nil {
-		return l.q.readPlain(most)
+		return l.q.servePlain()
 	}
-	l.n, l.most, l.fault = 0, most, nil
 	if err := l.raw.Read(l.onRead); err != nil {
-		return 0, err
+		return err
 	}
-	return l.n, l.fault
+	return l.fault
 }
 
-// pull reads what there is. It reports false where it has to wait.
-func (l *link) pull(fd uintptr) bool {
-	in := &l.q.in
+// arrives reads what there is, and has it done, until there is no more: an end that came with the last bytes is not
+// told a second time.
+func (l *link) arrives(fd uintptr) bool {
 	for {
-		n, err := 0, error(nil)
-		if in.left >= minDirect {
-			n, err = l.readv(fd)
-		} else if n, err = unix.Read(int(fd), in.buf[in.w:in.w+l.most]); n > 0 {
-			l.n = n
-		}
-		switch {
+		switch err := l.pull(fd); {
 		case err == unix.EINTR:
-			continue
 		case err == unix.EAGAIN:
 			return false
 		case err != nil:
 			l.fault = err
-		case n == 0:
-			l.fault = io.EOF
+			return true
+		case !l.q.chew():
+			return true
 		}
-		return true
 	}
 }
 
+// pull makes one system call.
+func (l *link) pull(fd uintptr) error {
+	in := &l.q.in
+	most := in.room()
+	if in.left >= minDirect {
+		return l.readv(fd)
+	}
+	n, err := unix.Read(int(fd), in.buf[in.w:in.w+most])
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		return io.EOF
+	}
+	in.filled(n)
+	return nil
+}
+
 // readv reads the next of a payload to its place.
-func (l *link) readv(fd uintptr) (int, error) {
+func (l *link) readv(fd uintptr) error {
 	in := &l.q.in
 	defer l.q.leave()
 	if !l.q.enter() {
-		return 0, errOver
+		return errOver
 	}
 	p, room, reg := in.to.next()
 	room = min(room, in.left)
 	if !in.to.enter(reg) {
-		return 0, in.to.gone()
+		return in.to.gone()
 	}
-	behind := in.buf[in.w:min(len(in.buf), in.w+behind)]
 	l.into[0].Base = (*byte)(p)
 	l.into[0].SetLen(room)
-	l.into[1].Base = unsafe.SliceData(behind)
-	l.into[1].SetLen(len(behind))
-	iovs := 2
-	if room < in.left {
-		iovs = 1 // what follows is not for the buffer
+	iovs := 1
+	if room == in.left { // else what follows is not for the buffer
+		tail := in.buf[in.w:min(len(in.buf), in.w+behind)]
+		l.into[1].Base = unsafe.SliceData(tail)
+		l.into[1].SetLen(len(tail))
+		iovs = 2
 	}
 	got, _, errno := unix.Syscall(unix.SYS_READV, fd, uintptr(unsafe.Pointer(&l.into[0])), uintptr(iovs))
 	clear(l.into[:])
 	reg.leave()
-	if errno != 0 {
-		return 0, errno
+	switch n := int(got); {
+	case errno != 0:
+		return errno
+	case n == 0:
+		return io.EOF
+	default:
+		placed := min(n, room)
+		in.to.passed(placed)
+		in.left -= placed
+		in.filled(n - placed)
+		return nil
 	}
-	placed := min(int(got), room)
-	in.to.passed(placed)
-	in.left -= placed
-	l.n = int(got) - placed
-	return int(got), nil
 }

@@ -30,5 +30,5 @@ func (l *link) try() bool { return l.q.out.empty() }
 // flush writes what is left of the batch. It may wait.
 func (l *link) flush() { l.q.flushPlain() }
 
-// read waits for bytes, and says how many of them are in the buffer: as many as told at most.
-func (l *link) read(most int) (int, error) { return l.q.readPlain(most) }
+// serve reads, and has done what comes, until the connection ends, or the queue: then there is no error.
+func (l *link) serve() error { return l.q.servePlain() }

@@ -65,22 +65,28 @@ const (
 
 // read is the reader.
 func (q *queue) read() {
-	for q.digest() {
-		if q.in.kick {
-			q.in.kick = false
-			q.kick()
-		}
-		if err := q.gulp(); err != nil {
-			if fault, ok := err.(*fpdu.Fault); ok {
-				q.fault(fault)
-			} else {
-				q.lost(err)
-			}
-			break
+	if q.chew() {
+		switch err := q.link.serve().(type) {
+		case nil:
+		case *fpdu.Fault:
+			q.fault(err)
+		default:
+			q.lost(err)
 		}
 	}
 	q.discard()
 	q.exit()
+}
+
+// chew does what the frames in the buffer ask for, and sees to it that what they make possible is sent. It reports
+// false when nothing more is to be read.
+func (q *queue) chew() bool {
+	ok := q.digest()
+	if ok && q.in.kick {
+		q.in.kick = false
+		q.kick()
+	}
+	return ok
 }
 
 // digest does what the frames in the buffer ask for. It reports false when nothing more is to be read.
@@ -275,11 +281,10 @@ func (q *queue) single(on uint32) *fpdu.Fault {
 	return nil
 }
 
-// gulp reads: what is the next of a long payload to its place, and all else to the buffer. Of a long frame that has
-// begun the rest is read and hardly more, so that the next one does not begin in the midst of the buffer, from where it
-// would have to be moved.
-func (q *queue) gulp() error {
-	in := &q.in
+// room makes room in the buffer, and tells how many bytes to read there. Of a long frame that has begun the rest is
+// read and hardly more, so that the next one does not begin in the midst of the buffer, from where it would have to be
+// moved.
+func (in *incoming) room() int {
 	if in.r == in.w {
 		in.r, in.w = 0, 0
 	}
@@ -294,12 +299,15 @@ func (q *queue) gulp() error {
 	if len(in.buf)-in.w < need {
 		in.makeRoom(need)
 	}
-	n, err := q.link.read(min(most, len(in.buf)-in.w))
+	return min(most, len(in.buf)-in.w)
+}
+
+// filled notes that n bytes were read to the buffer, which grows when it was full.
+func (in *incoming) filled(n int) {
 	in.w += n
 	if in.w == len(in.buf) && in.r == 0 && len(in.buf) < mostBuffer {
 		in.makeRoom(1)
 	}
-	return err
 }
 
 // makeRoom moves what is in the buffer to its beginning, and makes the buffer larger if it is full.
