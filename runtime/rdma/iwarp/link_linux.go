@@ -206,7 +206,7 @@ func (l *link) arrives(fd uintptr) bool {
 func (l *link) pull(fd uintptr) error {
 	in := &l.q.in
 	most := in.room()
-	if in.left >= minDirect {
+	if in.left > 0 {
 		return l.readv(fd)
 	}
 	n, err := unix.Read(int(fd), in.buf[in.w:in.w+most])
@@ -236,7 +236,9 @@ func (l *link) readv(fd uintptr) error {
 	l.into[0].SetLen(room)
 	iovs := 1
 	if room == in.left { // else what follows is not for the buffer
-		tail := in.buf[in.w:min(len(in.buf), in.w+behind)]
+		// With the end of the frame comes the header of the next, and nothing of its payload: so that is placed
+		// from its beginning, where it is aligned.
+		tail := in.buf[in.w : in.w+in.skip+streamHead]
 		l.into[1].Base = unsafe.SliceData(tail)
 		l.into[1].SetLen(len(tail))
 		iovs = 2

@@ -20,9 +20,11 @@ type incoming struct {
 	direct bool // long payloads go from the socket to their places
 	kick   bool // somebody may have something to send
 
-	buf  []byte
-	r, w int // what of it is read and not used
-	skip int // bytes of the end of a frame that are not there yet
+	buf    []byte
+	r, w   int // what of it is read and not used
+	stream int // so many frames more are expected to be long
+	sip    int // bytes to read at once, where they are not
+	skip   int // bytes of the end of a frame that are not there yet
 
 	h     fpdu.Header // of the frame that is placed
 	ulpdu int         // its length
@@ -40,6 +42,13 @@ const (
 	firstBuffer = 16 << 10
 	mostBuffer  = 256 << 10
 
+	// Where payloads are placed directly, hardly more than a header is read of a stream of long frames: what tells
+	// where the next payload goes. It has ended after so many short frames. Else this much is read at first, and twice as
+	// much each time it was all there.
+	streamHead = fpdu.LengthSize + fpdu.TaggedSize
+	streamEnds = 8
+	firstSip   = 4 << 10
+
 	longRest = 8 << 10 // of a frame: it is read by itself
 	behind   = 64      // and that many bytes more, for the header of the next frame or a short one
 )
@@ -51,6 +60,7 @@ func (in *incoming) init(s *session, immediate bool) {
 		in.rtr = s.ready
 	}
 	in.buf = make([]byte, max(firstBuffer, len(s.early)))
+	in.sip = firstSip
 	in.w = copy(in.buf, s.early)
 }
 
@@ -131,7 +141,8 @@ func (q *queue) frames() (verdict, *fpdu.Fault) {
 				return v, fault
 			}
 			in.r += size
-		} else if !in.direct || size-len(b) < minDirect || len(b) < fpdu.LengthSize+fpdu.UntaggedSize {
+			in.stream = max(in.stream-1, 0)
+		} else if !in.direct || size-len(b) < minDirect || len(b) < streamHead {
 			return wantMore, nil
 		} else if begun, v, fault := q.beginFrame(b); !begun || fault != nil {
 			return v, fault
@@ -168,6 +179,9 @@ func (q *queue) frame(b []byte) (verdict, *fpdu.Fault) {
 // can.
 func (q *queue) beginFrame(b []byte) (begun bool, v verdict, fault *fpdu.Fault) {
 	in := &q.in
+	if !fpdu.IsTagged(b[fpdu.LengthSize:]) && len(b) < fpdu.LengthSize+fpdu.UntaggedSize {
+		return false, wantMore, nil
+	}
 	if fault = in.h.Parse(b[fpdu.LengthSize:]); fault != nil {
 		return false, ends, fault
 	}
@@ -181,7 +195,7 @@ func (q *queue) beginFrame(b []byte) (begun bool, v verdict, fault *fpdu.Fault) 
 		return false, v, fault
 	}
 	in.r += fpdu.LengthSize + in.h.Size()
-	in.left = payload
+	in.left, in.stream = payload, streamEnds
 	in.skip = fpdu.Pad(in.ulpdu) + fpdu.CRCSize
 	return true, wantMore, nil
 }
@@ -283,7 +297,7 @@ func (q *queue) single(on uint32) *fpdu.Fault {
 
 // room makes room in the buffer, and tells how many bytes to read there. Of a long frame that has begun the rest is
 // read and hardly more, so that the next one does not begin in the midst of the buffer, from where it would have to be
-// moved.
+// moved; where payloads are placed directly, as little as can be of a long one goes by the buffer.
 func (in *incoming) room() int {
 	if in.r == in.w {
 		in.r, in.w = 0, 0
@@ -293,7 +307,12 @@ func (in *incoming) room() int {
 		rest = fpdu.FrameSize(int(binary.BigEndian.Uint16(in.buf[in.r:]))) - (in.w - in.r)
 	}
 	need, most := max(rest+behind, 4<<10), len(in.buf)
-	if rest >= longRest {
+	switch have := in.w - in.r; {
+	case in.direct && have < streamHead && (in.stream > 0 || rest >= longRest):
+		most = in.skip + streamHead - have
+	case in.direct && rest < longRest:
+		most = max(need, in.sip)
+	case rest >= longRest:
 		need, most = rest+behind, rest+behind
 	}
 	if len(in.buf)-in.w < need {
@@ -305,6 +324,9 @@ func (in *incoming) room() int {
 // filled notes that n bytes were read to the buffer, which grows when it was full.
 func (in *incoming) filled(n int) {
 	in.w += n
+	if in.sip = min(2*in.sip, mostBuffer); n < in.sip/2 || in.left > 0 {
+		in.sip = firstSip
+	}
 	if in.w == len(in.buf) && in.r == 0 && len(in.buf) < mostBuffer {
 		in.makeRoom(1)
 	}

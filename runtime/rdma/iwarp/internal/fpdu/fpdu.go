@@ -97,6 +97,9 @@ func (h *Header) Size() int {
 	return UntaggedSize
 }
 
+// IsTagged reports whether a ULPDU, of which one octet is there at least, is a tagged segment.
+func IsTagged(ulpdu []byte) bool { return ulpdu[0]&bitTagged != 0 }
+
 // Tagged reports whether messages of an opcode go to tagged memory.
 func (op Opcode) Tagged() bool { return op == Write || op == ReadResponse }
 
