@@ -231,6 +231,25 @@ func tooManySegments(w *world) error {
 	return second(rdma.WriteGather(s.b.conn, s.rem.Slice(0, 5), spans...))
 }
 
+// manyReads posts more reads and atomics than iWARP has outstanding, and waits for none of them.
+func manyReads(w *world) error {
+	s := w.stage(rdma.Config{Depth: 512})
+	const n = 400
+	var last rdma.AtomicOp[uint64]
+	for i := range n {
+		if i%2 == 0 {
+			must(rdma.Read(s.b.conn, s.local.Span(0, 1), s.rem.Slice(0, 1)))(w)
+			continue
+		}
+		last = must(rdma.FetchAdd(s.b.conn, sample.TickSeqOf(s.rem, 1), 1))(w)
+	}
+	was, err := last.Wait(s.ctx)
+	if err == nil && was != n/2-1 {
+		err = fmt.Errorf("the last of %d additions found %d", n/2, was)
+	}
+	return err
+}
+
 // slowReader takes messages late, in pieces: all come, in order, as they were sent.
 func slowReader(w *world) error {
 	s := w.stage(rdma.Config{Credits: 32})
@@ -267,7 +286,7 @@ func ignoredError(w *world) error {
 	op, err := s.failWith()
 	ok(w, err)
 	soon(w, op.Done) // and nobody asks how
-	return second(rdma.Write(s.b.conn, s.rem.Slice(0, 1), s.local.Span(0, 1)))
+	return s.ended(rdma.Write(s.b.conn, s.rem.Slice(0, 1), s.local.Span(0, 1)))
 }
 
 // anyOrder closes all there is in random orders, and again.

@@ -100,15 +100,15 @@ const pageHead = `<!-- Written by the tests of runtime/rdma from misuse_table_te
 # Mistakes
 
 Fifty mistakes that programs with RDMA were found to have, collected from the issues of some forty projects, and one
-more that was found in a trial; and what becomes of them here: over the providers soft (one process) and shm (one host). The
-tests commit each one that can be committed.
+more that was found in a trial; and what becomes of them here: over the providers soft (one process), shm (one host) and
+iwarp (between hosts). The tests commit each one that can be committed.
 
 * **does not compile**: the types refuse it.
 * **error**: the call that makes the mistake, or else the next one, gives an error that names the region, its type,
   where it was made, and where the operation was posted. It never panics.
 * **cannot happen**: there is nothing to get wrong, or the library sees to it.
 * **vet, later**: for the analyzers, before the program runs.
-* **not here**: soft and shm have nothing of the kind.
+* **not here**: soft, shm and iwarp have nothing of the kind.
 
 The compiler's errors are those of %[1]c%[2]s%[1]c, shortened: a type that is "missing in" a constraint comes with the list of those that are not.
 
@@ -133,12 +133,26 @@ func (m *misuse) section(t *testing.T, s *strings.Builder, said []refusal) {
 	}
 	if len(m.is) > 0 {
 		var text string
-		t.Run(strconv.Itoa(m.n), func(t *testing.T) { text = m.try(softWorld(t, soft.Config{Seed: 1})) })
+		t.Run(strconv.Itoa(m.n), func(t *testing.T) { text = m.try(m.showcase(t)) })
 		fmt.Fprintf(s, "\n```\n%s\n```\n", plainly(text))
 	}
 }
 
-func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// showcase is the provider whose words the page has.
+func (m *misuse) showcase(t *testing.T) *world {
+	if m.only == "iwarp" {
+		return iwarpWorld(t)
+	}
+	return softWorld(t, soft.Config{Seed: 1})
+}
+
+// sentence begins with a capital, unless it begins with a name.
+func sentence(s string) string {
+	if strings.HasPrefix(s, "iWARP") {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
 
 // shorten leaves out of a compiler's error the list of types and the modules' paths.
 func shorten(text string) string {
@@ -156,6 +170,7 @@ func plainly(text string) string {
 		{`bytes \d+ to \d+`, "bytes 4096 to 4160"},
 		{`it is at \d+`, "it is at 4100"},
 		{`\b(dialer|listener|soft)-\d+`, "peer"},
+		{`\b127\.0\.0\.1:\d+`, "peer"},
 		{`\b\d+ messages and notifications`, "48 messages and notifications"},
 		{`\b\d+ times, and its`, "150 times, and its"},
 	} {

@@ -2,6 +2,7 @@ package rdma_test
 
 import (
 	"context"
+	"errors"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
@@ -13,7 +14,7 @@ const (
 	atRun     = "error"            // commit gives it
 	harmless  = "cannot happen"    // commit tries, and nothing is wrong
 	byVet     = "vet, later"       // for the analyzers
-	elsewhere = "not here"         // soft and shm have nothing of the kind
+	elsewhere = "not here"         // soft, shm and iwarp have nothing of the kind
 )
 
 // misuse is a mistake that programs with RDMA were found to have.
@@ -22,7 +23,7 @@ type misuse struct {
 	mistake string
 	ends    []string
 	how     string // how it is caught, or why it need not be
-	faults  bool   // commit holds operations up, which only soft does
+	only    string // the provider that commit is for, if not all; soft holds operations up
 	commit  func(w *world) error
 	is      []error  // that commit's error is
 	says    []string // that its text has
@@ -66,19 +67,19 @@ var catalogue = []misuse{
 	{n: 12, mistake: "the connection lacks the access flag that the memory grants", ends: []string{harmless},
 		how:    "Connections have no flags of their own: what a region grants can be used.",
 		commit: connectionNeedsNoFlags},
-	{n: 13, mistake: "memory is deregistered right after posting", ends: []string{atRun, byVet}, faults: true,
+	{n: 13, mistake: "memory is deregistered right after posting", ends: []string{atRun, byVet}, only: "soft",
 		how:    "Operations in flight are counted at the region.",
 		commit: deregisterInFlight, is: []error{barewire.ErrInFlight}, says: []string{made, "posted at rdma/misuse_", "wait for them first"}},
-	{n: 14, mistake: "memory is freed before the operation completed", ends: []string{atRun, byVet}, faults: true,
+	{n: 14, mistake: "memory is freed before the operation completed", ends: []string{atRun, byVet}, only: "soft",
 		how:    "As 13. Closing the connection first ends what is in flight.",
 		commit: closeInFlight, is: []error{barewire.ErrInFlight}, says: []string{made, "posted at rdma/misuse_", "wait for them first"}},
-	{n: 15, mistake: "after a timeout the buffer is reused while the device still writes it", ends: []string{atRun, byVet}, faults: true,
+	{n: 15, mistake: "after a timeout the buffer is reused while the device still writes it", ends: []string{atRun, byVet}, only: "soft",
 		how:    "A wait that ends early abandons the wait, not the operation: its regions stay busy until it ended. Abort and Drain end it.",
 		commit: reuseAfterTimeout, is: []error{barewire.ErrInFlight}, says: []string{made, "posted at rdma/misuse_"}},
 	{n: 16, mistake: "a server reads a client's buffer late, when it holds something else", ends: []string{atRun},
 		how:    "Revoke: when it returns no peer reaches the memory, and late operations fail.",
 		commit: lateRead, is: []error{rdma.ErrRevoked}, says: []string{made, "read of 64 bytes", "import it again"}},
-	{n: 17, mistake: "a send buffer is reused before the send completed", ends: []string{atRun, byVet}, faults: true,
+	{n: 17, mistake: "a send buffer is reused before the send completed", ends: []string{atRun, byVet}, only: "soft",
 		how:    "SendBytes copies. Send keeps the region busy; a write through a window meanwhile is no error at run time.",
 		commit: reuseSendBuffer, is: []error{barewire.ErrInFlight}, says: []string{made, "posted at rdma/misuse_"}},
 	{n: 18, mistake: "a reply is sent before the write that it announces completed", ends: []string{harmless},
@@ -95,7 +96,7 @@ var catalogue = []misuse{
 		commit: useClosedRemote, is: []error{rdma.ErrRevoked}, says: []string{made, "import it again"}},
 	{n: 22, mistake: "memory is never deregistered", ends: []string{byVet},
 		how: "A region that is never closed stays allocated; closing the domain ends its registration. Config.Observer sees each begin and end."},
-	{n: 23, mistake: "the send queue overflows", ends: []string{atRun}, faults: true,
+	{n: 23, mistake: "the send queue overflows", ends: []string{atRun}, only: "soft",
 		how:    "Operations are counted, and each is seen to complete: nothing is unsignalled.",
 		commit: overflowQueue, is: []error{rdma.ErrQueueFull}, says: []string{"4 operations are outstanding", "the oldest a write posted at rdma/misuse_", "Depth"}},
 	{n: 24, mistake: "an event of the completion queue is lost, and the program hangs", ends: []string{harmless},
@@ -105,7 +106,7 @@ var catalogue = []misuse{
 		how:    "There is none to size: each operation that was taken completes, and no more are taken than have room.",
 		commit: neverPolled},
 	{n: 26, mistake: "a message is sent before the peer posted a receive", ends: []string{atRun},
-		how:    "The connection posts receives before it is ready, and counts the peer's. SendBytes waits for one, as long as its context allows.",
+		how:    "The connection posts receives before it is ready, and counts the peer's. SendBytes waits for one, as long as its context allows. A plain peer counts nothing: over iWARP its message waits a second for a receive, and then its connection ends.",
 		commit: noReceive, is: []error{rdma.ErrNoCredit}, says: []string{made, "messages and notifications wait to be taken there", "Credits"}},
 	{n: 27, mistake: "one busy peer uses up the receives of all", ends: []string{harmless},
 		how:    "Each connection has receives of its own.",
@@ -113,33 +114,37 @@ var catalogue = []misuse{
 	{n: 28, mistake: "receives are posted on a connection that failed, and leak", ends: []string{atRun},
 		how:    "Receives are the connection's. After a failure Receive gives what had arrived, and then says what failed.",
 		commit: receiveAfterFailure, is: []error{rdma.ErrFlushed, rdma.ErrRights}, says: []string{"write of 64 bytes", "posted at rdma/misuse_"}},
-	{n: 29, mistake: "a connection is destroyed before its operations were seen to end", ends: []string{atRun}, faults: true,
+	{n: 29, mistake: "a connection is destroyed before its operations were seen to end", ends: []string{atRun}, only: "soft",
 		how:    "Close ends them first; an Op of before still says how it ended, and numbers are never used again.",
 		commit: closeWithOutstanding, is: []error{rdma.ErrFlushed, rdma.ErrClosed}, says: []string{made, "posted at rdma/misuse_", "closed"}},
 	{n: 30, mistake: "the wrong GID index, or an entry of RoCEv1 for RoCEv2", ends: []string{elsewhere},
 		how: "They have no GIDs: the provider of real devices chooses. A transport that the device is not is refused by Open."},
 	{n: 31, mistake: "the path MTU is assumed and not negotiated", ends: []string{harmless},
-		how:    "Both sides say theirs when they connect, and the smaller one counts.",
+		how:    "Both sides say theirs when they connect, and the smaller one counts. iWARP asks TCP, which follows the path.",
 		commit: otherMTU},
 	{n: 32, mistake: "the class of service is set wrongly, or ignored", ends: []string{atCompile, atRun},
-		how:    "DSCP is a type and a setting of transports that have it, 0 to 63; the traffic class is worked out.",
+		how:    "DSCP is a type and a setting of transports that have it, 0 to 63; the traffic class is worked out. iwarp sets it on its sockets, or says that it cannot.",
 		commit: badDSCP, is: []error{rdma.ErrConfig}, says: []string{"DSCP is 104", "63"}},
 	{n: 33, mistake: "more inline data than the device takes", ends: []string{elsewhere},
 		how: "Inline data is no part of the interface: a provider that has it uses it as far as it goes."},
 	{n: 34, mistake: "more segments than the device takes", ends: []string{atRun},
 		how:    "An operation has one; only WriteGather takes more, and counts them.",
 		commit: tooManySegments, is: []error{rdma.ErrLength}, says: []string{made, "5 spans", "1 to 4"}},
-	{n: 35, mistake: "more reads and atomics outstanding than the device takes", ends: []string{elsewhere},
-		how: "They have no such limit; a provider that has one holds back what is beyond."},
+	{n: 35, mistake: "more reads and atomics outstanding than the device takes", ends: []string{harmless},
+		how:    "soft and shm have no such limit. Over iWARP the sides tell each other theirs when they connect, and what is beyond waits in the queue.",
+		commit: manyReads},
 	{n: 36, mistake: "an atomic on a word that is not aligned, or of another size", ends: []string{atCompile, atRun},
 		how:    "Atomics take references to fields of 8 bytes; fields with #@atomic are aligned, and the generator warns of a type that grants atomics and has none (BW3011).",
 		commit: misalignedAtomic, is: []error{rdma.ErrMisaligned}, says: []string{"fetch-and-add", "#@atomic"}},
-	{n: 37, mistake: "iWARP: the sink of a read lacks remote write", ends: []string{elsewhere},
-		how: "Any registered region can receive a read; an iWARP provider adds what it takes."},
-	{n: 38, mistake: "iWARP: immediate data or atomics that it does not have", ends: []string{elsewhere},
-		how: "Both have all operations."},
-	{n: 39, mistake: "iWARP: a peer of MPA version 1 takes no reads", ends: []string{elsewhere},
-		how: "They do not speak it."},
+	{n: 37, mistake: "iWARP: the sink of a read lacks remote write", ends: []string{harmless}, only: "iwarp",
+		how:    "Any registered region can receive a read, and no peer may write there for that: the response goes by a key made for it, good for that one response and its range.",
+		commit: sinkNeedsNoRight},
+	{n: 38, mistake: "iWARP: immediate data or atomics that it does not have", ends: []string{atRun}, only: "iwarp",
+		how:    "They are RFC 7306's, which programs with this package have between them. A plain connection refuses them before they are posted, and lives.",
+		commit: beyondTheirs, is: []error{errors.ErrUnsupported}, says: []string{made, "write with notification", "RFC 7306"}},
+	{n: 39, mistake: "iWARP: a peer of MPA version 1 takes no reads", ends: []string{atRun}, only: "iwarp",
+		how:    "A plain connection takes such a peer; reads, and flushes, which are reads, are refused before they are posted. The rest works.",
+		commit: readOfRevision1, is: []error{errors.ErrUnsupported}, says: []string{made, "read of 64 bytes", "answers no reads"}},
 	{n: 40, mistake: "memory of a GPU is used like the host's", ends: []string{atCompile},
 		how: "Where memory lives is in the region's type: what the host cannot load from has no windows, and what cannot be registered is refused."},
 	{n: 41, mistake: "the limit of locked memory is exceeded", ends: []string{elsewhere},
@@ -155,7 +160,7 @@ var catalogue = []misuse{
 		how:    "A receive is given back when its message was taken, and only then counts as free.",
 		commit: slowReader},
 	{n: 46, mistake: "an error is not looked at", ends: []string{atRun, byVet},
-		how:    "A failed operation fails the connection: the next post, wait or flush names it.",
+		how:    "A failed operation fails the connection: the next post, wait or flush names it. Over iWARP, where a write ends before the peer has looked at it, a flush at the latest.",
 		commit: ignoredError, is: []error{rdma.ErrRights}, says: []string{"write of 64 bytes", "posted at rdma/misuse_"}},
 	{n: 47, mistake: "a context of the GPU that belongs to a thread is used from another", ends: []string{elsewhere},
 		how: "They use no GPU."},
