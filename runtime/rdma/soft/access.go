@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -110,12 +111,12 @@ func (q *queue) write(wr *rdma.WorkRequest) *rdma.StatusError {
 		return serr
 	}
 	if total >= longCopy {
-		q.scatterUnlocked(wr, to, place)
+		q.scatterUnlocked(wr, to, words.Place)
 		return nil
 	}
 	for i := range wr.Local[:wr.Segs] {
 		s := &wr.Local[i]
-		place(to, s.Ptr, s.Len)
+		words.Place(to, s.Ptr, s.Len)
 		to = unsafe.Add(to, s.Len)
 	}
 	return nil
@@ -135,7 +136,7 @@ func (q *queue) writeShort(wr *rdma.WorkRequest) bool {
 	if n-1 >= longCopy-1 || from > own.len || n > own.len-from || to > far.len || n > far.len-to {
 		return false
 	}
-	place(unsafe.Add(far.base, to), s.Ptr, int(n))
+	words.Place(unsafe.Add(far.base, to), s.Ptr, int(n))
 	return true
 }
 
@@ -153,12 +154,12 @@ func (q *queue) read(wr *rdma.WorkRequest) *rdma.StatusError {
 		return serr
 	}
 	if total >= longCopy {
-		q.scatterUnlocked(wr, from, func(peers, own unsafe.Pointer, n int) { fetch(own, peers, n) })
+		q.scatterUnlocked(wr, from, func(peers, own unsafe.Pointer, n int) { words.Fetch(own, peers, n) })
 		return nil
 	}
 	for i := range wr.Local[:wr.Segs] {
 		s := &wr.Local[i]
-		fetch(s.Ptr, from, s.Len)
+		words.Fetch(s.Ptr, from, s.Len)
 		from = unsafe.Add(from, s.Len)
 	}
 	return nil
@@ -186,7 +187,7 @@ func (q *queue) atomic(wr *rdma.WorkRequest) (uint64, *rdma.StatusError) {
 	}
 	word := (*uint64)(at)
 	if wr.Verb == rdma.VerbFetchAdd {
-		return add(word, wr.Operand), nil
+		return words.Add(word, wr.Operand), nil
 	}
-	return swap(word, wr.Compare, wr.Operand), nil
+	return words.Swap(word, wr.Compare, wr.Operand), nil
 }

@@ -61,7 +61,7 @@ var scenes = map[string]struct {
 	}},
 	"a write, an atomic on a flag, and the owner reads when it is set": {false, func(t *testing.T, a, b *end) {
 		add := a.to(b, rdma.VerbFetchAdd, 2, 0, 0, 256)
-		add.Operand = native(1)
+		add.Operand = 1
 		go func() { a.post(a.to(b, rdma.VerbWrite, 1, 0, 8, 64), add) }()
 		for atomic.LoadUint64((*uint64)(unsafe.Pointer(&b.mem[256]))) == 0 {
 			time.Sleep(time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
@@ -164,7 +165,7 @@ func (q *queue) intoReceive(wr *rdma.WorkRequest, total int, buf *rdma.Segment) 
 	}
 	at := buf.Ptr
 	for i := range wr.Local[:wr.Segs] {
-		place(at, wr.Local[i].Ptr, wr.Local[i].Len)
+		words.Place(at, wr.Local[i].Ptr, wr.Local[i].Len)
 		at = unsafe.Add(at, wr.Local[i].Len)
 	}
 	return nil, nil

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
@@ -352,7 +353,7 @@ func (q *queue) placeLate(p *placement) {
 	if p.data == nil {
 		serr = q.write(&e.wr)
 	} else if to, why := q.target(&e.wr, len(p.data), region.Write); why == nil {
-		place(to, unsafe.Pointer(&p.data[0]), len(p.data))
+		words.Place(to, unsafe.Pointer(&p.data[0]), len(p.data))
 	} else {
 		serr = why
 	}

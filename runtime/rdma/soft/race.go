@@ -1,5 +1,0 @@
-//go:build race
-
-package soft
-
-const underRace = true
