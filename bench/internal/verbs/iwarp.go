@@ -244,22 +244,27 @@ func iwarpNotifies(ctx context.Context, s *side, n int) error {
 	b := s.conn.Batch()
 	for range n {
 		for i := range many {
-			if err := s.conn.WaitRoom(ctx); err != nil {
-				return err
-			}
 			_, err := rdma.WriteNotify(b, s.to.Slice(i, 1), s.out.Span(i, 1), 0)
-			for errors.Is(err, rdma.ErrNoCredit) {
-				if err := s.conn.WaitCredit(ctx); err != nil {
+			for err != nil {
+				if err := s.room(ctx, err); err != nil {
 					return err
 				}
 				_, err = rdma.WriteNotify(b, s.to.Slice(i, 1), s.out.Span(i, 1), 0)
 			}
-			if err != nil {
-				return err
-			}
 		}
 	}
 	return s.conn.Flush(ctx)
+}
+
+// room waits for what an operation was refused for the want of.
+func (s *side) room(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, rdma.ErrNoCredit):
+		return s.conn.WaitCredit(ctx)
+	case errors.Is(err, rdma.ErrQueueFull):
+		return s.conn.WaitRoom(ctx)
+	}
+	return err
 }
 
 // iwarpWrites writes messages of a MiB, so many before it waits until all are in place.
