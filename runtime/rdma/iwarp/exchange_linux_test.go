@@ -195,10 +195,7 @@ func (e *errand) exchange(listens bool) error {
 	}
 	say("ready")
 	x := &exchange{side: s, rng: rand.New(rand.NewPCG(e.Seed, 7)), ops: e.Ops, shadow: make([]byte, xNotes-xPlain)}
-	if err := errors.Join(x.run(), s.close()); err != nil {
-		return err
-	}
-	return before.noMore()
+	return errors.Join(x.run(), s.close(), before.noMore())
 }
 
 func (x *exchange) run() error {

@@ -143,6 +143,20 @@ func (p *process) ends(within time.Duration) {
 	}
 }
 
+// fails wants the process to end by itself, and to say why not well.
+func (p *process) fails(within time.Duration) string {
+	p.t.Helper()
+	late := time.AfterFunc(within, func() { _ = p.cmd.Process.Signal(syscall.SIGQUIT) })
+	_, _ = io.Copy(io.Discard, p.out)
+	if err := p.cmd.Wait(); err == nil {
+		p.t.Errorf("%s: ended well", p.role)
+	}
+	if !late.Stop() {
+		p.t.Errorf("%s: had not ended after %v: %s", p.role, within, p.errs.String())
+	}
+	return strings.TrimSpace(p.errs.String())
+}
+
 func (p *process) signal(s syscall.Signal) {
 	p.t.Helper()
 	ok(p.t, p.cmd.Process.Signal(s))
