@@ -42,7 +42,8 @@ const (
 // Options are what a provider connects with. The zero value is TCP of this host's.
 type Options struct {
 	// Dial connects to an address; nil: TCP. The connection is closed by this package, and must
-	// support deadlines. Where it is a *net.TCPConn it gets the options of one.
+	// support deadlines. Where it is a *net.TCPConn it gets the options of one, as far as they can be set once it is
+	// connected: the segments of rdma.IWARP.MTU cannot.
 	Dial func(ctx context.Context, addr string) (net.Conn, error)
 	// Listen listens at an address; nil: TCP. The listener is closed by this package. Its Accept returns
 	// net.ErrClosed after that.
