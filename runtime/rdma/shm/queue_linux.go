@@ -40,6 +40,8 @@ type queue struct {
 	taken  atomic.Uint64             // entries of the peer's ring, ever; written under pollMu
 	tell   bool                      // the peer must know what was taken, for room in its arena
 
+	looking atomic.Int32 // goroutines that look for something without pollMu
+
 	mu      sync.Mutex
 	closed  bool // changed with pollMu and mu held
 	cause   *rdma.StatusError
@@ -229,6 +231,9 @@ func (q *queue) finish() {
 	q.bell.close()
 	<-q.watched
 	q.dropGrants()
+	for q.looking.Load() != 0 { // they see that it has ended
+		time.Sleep(10 * time.Microsecond)
+	}
 	q.own.close()
 	q.peer.close()
 	q.dom.leave(q)

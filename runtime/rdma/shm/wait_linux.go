@@ -99,7 +99,7 @@ func (q *queue) Wait(ctx context.Context) error {
 	s := &q.sleeper
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q.pollMu.Lock()
+	q.lockPoll()
 	if q.closed {
 		q.pollMu.Unlock()
 		return errClosed
@@ -114,7 +114,7 @@ func (q *queue) Wait(ctx context.Context) error {
 	if s.sleeps++; s.sleeps%maxUnread == 0 {
 		_ = q.bell.raw.Control(q.bell.read)
 	}
-	q.pollMu.Lock()
+	q.lockPoll()
 	defer q.pollMu.Unlock()
 	q.sleepers.Store(0)
 	if q.closed {
@@ -126,28 +126,48 @@ func (q *queue) Wait(ctx context.Context) error {
 
 // wakeful reports whether there is a reason not to sleep.
 func (q *queue) wakeful() bool {
-	q.pollMu.Lock()
+	q.lockPoll()
 	defer q.pollMu.Unlock()
 	return q.closed || q.ready()
 }
 
-// look spins until there is something, or the time is over.
+// look spins until there is something, or the time is over. It takes no lock for that, so that who polls meanwhile
+// is not kept from it; finish leaves the memory to it until it is through.
 func (q *queue) look(budget int64) (found bool, err error) {
+	q.looking.Add(1)
+	defer q.looking.Add(-1)
+	if q.isClosed() {
+		return false, errClosed
+	}
 	var start time.Time // read only if the first looks are in vain: the clock takes as long as some of them
-	for i := 0; ; i++ {
-		q.pollMu.Lock()
-		closed := q.closed
-		found = !closed && q.ready()
-		q.pollMu.Unlock()
+	for i := 0; !q.ready(); i++ {
 		switch {
-		case closed:
-			return false, errClosed
-		case found:
-			return true, nil
 		case i == 31:
 			start = time.Now()
 		case i&31 == 31 && int64(time.Since(start)) > budget:
 			return false, nil
+		}
+	}
+	if q.isClosed() {
+		return false, errClosed
+	}
+	return true, nil
+}
+
+func (q *queue) isClosed() bool {
+	q.lockPoll()
+	defer q.pollMu.Unlock()
+	return q.closed
+}
+
+// lockPoll locks pollMu beside somebody who has it most of the time, since they spin: who waits for a mutex
+// is woken by each Unlock, which takes far longer than a look.
+func (q *queue) lockPoll() {
+	for i := 0; !q.pollMu.TryLock(); i++ {
+		if i < 64 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(20 * time.Microsecond)
 		}
 	}
 }
