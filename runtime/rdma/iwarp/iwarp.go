@@ -1,28 +1,3 @@
-// Package iwarp is the provider of RDMA over TCP, in Go alone: RFC 5040 (RDMAP), RFC 5041 (DDP) and RFC 5044 (MPA) with
-// the set-up of RFC 6581, and RFC 7306 (atomics, immediate data) between programs with this package. It needs no
-// device and no privilege, and is what is used between hosts where there is nothing better. Importing it puts its device,
-// "tcp", in use.
-//
-// # Addresses
-//
-// An address is host:port, of IPv4 or IPv6, as for package net. An empty one stands for a free port of 127.0.0.1; to
-// be reached from other hosts give ":7471" or the address of an interface.
-//
-// # What is on the wire
-//
-// Between programs with this package the private data of the set-up are those of package rdma and 8 octets of this
-// package's, at most 48 octets in all. Other programs (rping on siw, or on a network card) see none of it: with
-// [rdma.Config.Plain], and in the answer to a peer that did not say it is ours, there is nothing but what the RFCs ask
-// for. Markers are never used, and a peer that insists on them is refused. Checksums are used unless both sides want
-// none ([rdma.IWARP.NoCRC]) and the connection stays on one host or is under TLS.
-//
-// # Whom it trusts
-//
-// Nobody. A key is random, as is the address that a peer knows a region by, and what a peer asks for is
-// checked before a byte moves; but without [rdma.Config.TLS] whoever can reach the port can try, and
-// whoever is on the path can read and write. The first key that is not good ends the connection, and a source that does
-// such things waits longer each time. Those of the same host are let off this wait: all of 127.0.0.0/8 is
-// theirs to come from.
 package iwarp
 
 import (
