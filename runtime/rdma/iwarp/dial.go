@@ -54,30 +54,35 @@ func (d *domain) dialAs(ctx context.Context, addr string, revision uint8, hello 
 	if err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })
 	own := d.adapter.side(conn)
 	req.CRC = own.crc
-	ses, err := own.initiate(conn, req, addr)
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
+	var q *queue
+	ses, err := own.initiateWithin(ctx, conn, req, addr)
 	if err == nil {
-		err = conn.SetDeadline(time.Time{})
+		d.adapter.complete(ses, conn)
+		q, err = d.newQueue(ses)
 	}
-	if err != nil {
-		_ = conn.Close()
-		if ctx.Err() != nil && errors.Is(err, os.ErrDeadlineExceeded) {
-			err = fmt.Errorf("the peer has not accepted: %w", ctx.Err())
-		}
-		return nil, err
-	}
-	d.adapter.complete(ses, conn)
-	q, err := d.newQueue(ses)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return q, nil
+}
+
+// initiateWithin is initiate, until ctx ends.
+func (s side) initiateWithin(ctx context.Context, conn net.Conn, req *fpdu.Startup, addr string) (*session, error) {
+	if err := conn.SetDeadline(time.Time{}); err != nil {
+		return nil, fmt.Errorf("a connection without deadlines cannot be used: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })
+	ses, err := s.initiate(conn, req, addr)
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if ctx.Err() != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("the peer has not accepted: %w", ctx.Err())
+	}
+	return ses, err
 }
 
 // initiate is the handshake of the side that dials.

@@ -23,10 +23,11 @@ const (
 // 64 bits of a network of IPv6. Those of this host are neither made to wait nor counted: any of them can be in many
 // places of 127.0.0.0/8. It may be used from several goroutines.
 type guard struct {
-	most  int                      // connections of one source
-	exact bool                     // sources of this host count as well; for tests
-	now   func() time.Time         // for tests
-	mu    sync.Mutex               //
+	most  int              // connections of one source
+	exact bool             // sources of this host count as well; for tests
+	now   func() time.Time // for tests
+
+	mu    sync.Mutex
 	bad   map[netip.Addr]*failures // at most maxSources
 	conns map[netip.Addr]int       // connections that are open
 }

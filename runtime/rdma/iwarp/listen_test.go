@@ -311,8 +311,18 @@ func TestOptionsThatFail(t *testing.T) {
 	dialer, acceptor := over(func(c net.Conn) net.Conn { return deaf{c} })
 	a, b := openDomain(t, dialer, &rdma.Config{}), openDomain(t, acceptor, &rdma.Config{})
 	l := bare(t, b)
+	if q := <-dialOn(t, a, l.Addr(), ""); q.err == nil || !strings.Contains(q.err.Error(), "without deadlines") {
+		t.Errorf("dialled over what has no deadlines: %v", q.err)
+	}
+	a.adapter.opts.Dial = func(ctx context.Context, addr string) (net.Conn, error) {
+		c, err := dialer.Dial(ctx, addr)
+		if err != nil {
+			return nil, err
+		}
+		return c.(deaf).Conn, nil
+	}
 	if q := <-dialOn(t, a, l.Addr(), ""); q.err == nil {
-		t.Error("connected over what has no deadlines")
+		t.Error("accepted over what has no deadlines")
 	}
 }
 
