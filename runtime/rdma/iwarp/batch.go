@@ -107,10 +107,11 @@ func (b *batch) add(p unsafe.Pointer, n int, reg *registration, own bool) bool {
 	return true
 }
 
-// copy copies a part of a payload, and sums the copy: what is copied may change meanwhile.
+// copy copies a part of a payload, and sums the copy: what is copied may change meanwhile. Of exported memory a single
+// word is copied whole.
 func (b *batch) copy(to, from []byte, own bool) {
 	switch {
-	case own && b.crc:
+	case b.crc && (own || !words.ByWords && len(from) > 8):
 		b.sum = fpdu.CopyCRC(to, from, b.sum)
 	case own:
 		copy(to, from)

@@ -67,7 +67,7 @@ func (q *queue) take(wrs []rdma.WorkRequest) (n int, err error) {
 	for n < len(wrs) && q.posted-q.polled < depth {
 		e := q.at(q.posted)
 		e.wr = wrs[n]
-		e.eager, e.done, e.msn, e.got, e.at, e.result, e.serr = false, false, 0, 0, spot{}, 0, nil
+		e.eager, e.done, e.total, e.msn, e.got, e.at, e.result, e.serr = false, false, 0, 0, 0, spot{}, 0, nil
 		q.posted++
 		n++
 	}
