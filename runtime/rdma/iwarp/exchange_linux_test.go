@@ -103,9 +103,6 @@ func newSide(e *errand) (*side, error) {
 func (s *side) connect(e *errand, listens bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	hello := binary.LittleEndian.AppendUint32(nil, uint32(s.k.R))
-	hello = binary.LittleEndian.AppendUint32(hello, s.k.Epoch)
-	hello = binary.LittleEndian.AppendUint64(hello, s.k.Addr)
 	if listens {
 		ln, err := s.pd.Listen(ctx, e.Addr)
 		if err != nil {
@@ -113,22 +110,33 @@ func (s *side) connect(e *errand, listens bool) error {
 		}
 		defer ln.Close()
 		say("at", ln.Addr())
-		if s.q, err = ln.Accept(ctx, func([]byte) ([]byte, error) { return hello, nil }); err != nil {
+		if s.q, err = ln.Accept(ctx, func([]byte) ([]byte, error) { return s.hello(), nil }); err != nil {
 			return err
 		}
 	} else {
-		q, err := s.pd.Dial(ctx, e.Addr, hello)
+		q, err := s.pd.Dial(ctx, e.Addr, s.hello())
 		if err != nil {
 			return err
 		}
 		s.q = q
 	}
-	b := s.q.Hello()
-	if len(b) != len(hello) {
-		return fmt.Errorf("a hello of %d bytes", len(b))
+	var err error
+	s.peer, err = parseHello(s.q.Hello())
+	return err
+}
+
+// hello is what a side says of itself: its key.
+func (s *side) hello() []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(s.k.R))
+	b = binary.LittleEndian.AppendUint32(b, s.k.Epoch)
+	return binary.LittleEndian.AppendUint64(b, s.k.Addr)
+}
+
+func parseHello(b []byte) (k rdma.Keys, err error) {
+	if len(b) != 16 {
+		return k, fmt.Errorf("a hello of %d bytes", len(b))
 	}
-	s.peer = rdma.Keys{R: rdma.RKey(binary.LittleEndian.Uint32(b)), Epoch: binary.LittleEndian.Uint32(b[4:]), Addr: binary.LittleEndian.Uint64(b[8:])}
-	return nil
+	return rdma.Keys{R: rdma.RKey(binary.LittleEndian.Uint32(b)), Epoch: binary.LittleEndian.Uint32(b[4:]), Addr: binary.LittleEndian.Uint64(b[8:])}, nil
 }
 
 // close ends everything. The memory can be had back then.
