@@ -7,17 +7,22 @@ import (
 	"testing"
 )
 
-// TestReadme: the whole program in README.md is the example, which runs.
+// TestReadme: the programs in README.md are examples, which run.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	ok(t, err)
-	example, err := os.ReadFile("example_test.go")
-	ok(t, err)
-	shown := regexp.MustCompile("(?s)```go\n(// owner has the memory.*?)```").FindSubmatch(readme)
-	if shown == nil {
-		t.Fatal("README.md shows no whole program")
-	}
-	if !strings.Contains(string(example), string(shown[1])) {
-		t.Error("what README.md shows is not in example_test.go: copy owner and peer from there")
+	for begins, file := range map[string]string{
+		"// owner has the memory":     "example_test.go",
+		"// betweenHosts is for peer": "example_hosts_test.go",
+	} {
+		example, err := os.ReadFile(file)
+		ok(t, err)
+		shown := regexp.MustCompile("(?s)```go\n(" + begins + ".*?)```").FindSubmatch(readme)
+		if shown == nil {
+			t.Fatalf("README.md does not show what begins %q", begins)
+		}
+		if !strings.Contains(string(example), string(shown[1])) {
+			t.Errorf("what README.md shows after %q is not in %s: copy it from there", begins, file)
+		}
 	}
 }
