@@ -39,8 +39,9 @@ func (q *queue) fillTurns() {
 	limit := o.limit(o.next == o.posted)
 	for q.answers.n() > 0 && o.refused == nil && o.size < limit {
 		r := q.answers.first()
-		if r.word != nil && len(o.refs) > 0 {
-			return // what a read before it finds is taken when the batch is written
+		if len(o.refs) > 0 && r.sent == 0 && (r.word != nil || r.about.Request.Size > 0) {
+			// What the read before it finds is taken when the batch is written: what comes after may not be older.
+			return
 		}
 		q.answer(r, limit)
 	}
