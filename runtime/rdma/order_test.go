@@ -192,7 +192,7 @@ func (w *world) scene(cfg rdma.Config) *scene {
 // finds is not older.
 func TestReadsAreOrdered(t *testing.T) {
 	for name, open := range otherWorlds {
-		for what, transport := range map[string]rdma.Transport{"": nil} {
+		for what, transport := range map[string]rdma.Transport{"": nil, "/without checksums": rdma.IWARP{NoCRC: true}} {
 			if transport != nil && name != "iwarp" {
 				continue
 			}
