@@ -289,7 +289,7 @@ func (x *exchange) make(slot int) (wr rdma.WorkRequest, some bool) {
 		x.told = true
 		binary.LittleEndian.PutUint64(x.mem[at:], x.added)
 		wr = x.request(rdma.VerbSend, id, at, 8, 0)
-		wr.Imm = xDone
+		wr.Imm, wr.Fence = xDone, true // it could overtake the additions: see docs/ordering.md
 		return wr, true
 	case x.posted >= x.ops || verb >= 7 && !room:
 		return x.ask(slot)

@@ -185,9 +185,10 @@ type word struct{ rdma.AtomicOp[uint64] }
 func (w word) Wait(ctx context.Context) error { _, err := w.AtomicOp.Wait(ctx); return err }
 
 // bereaved wants all that was posted to end in time, the connection to have failed because of reasons that are
-// allowed, and the regions to be as they should.
-func (s *survivor) bereaved(waits map[string]func(context.Context) error, most time.Duration, reasons ...error) {
+// allowed, and the regions to be as they should. It returns how long that took.
+func (s *survivor) bereaved(waits map[string]func(context.Context) error, most time.Duration, reasons ...error) (took time.Duration) {
 	s.t.Helper()
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, most)
 	defer cancel()
 	for what, wait := range waits {
@@ -200,13 +201,16 @@ func (s *survivor) bereaved(waits map[string]func(context.Context) error, most t
 	if _, err := s.conn.Receive(ctx, make([]byte, 1<<12)); errors.Is(err, context.DeadlineExceeded) {
 		s.t.Error("a receive does not end")
 	}
+	took = time.Since(began)
 	if s.conn.Err() == nil {
 		s.t.Error("the connection has not failed")
 	}
 	if in := s.conn.Stats().InFlight; in != 0 {
 		s.t.Errorf("%d operations are in flight", in)
 	}
+	ok(s.t, s.conn.Close())
 	ok(s.t, memory(s.region, s.intact))
+	return took
 }
 
 // intact wants each word of the region to be what it was, zero, or what the peer writes there. What the peer adds to and
@@ -253,12 +257,9 @@ func TestStopped(t *testing.T) {
 				s.victim.signal(syscall.SIGSTOP)
 				s.victim.stopped()
 				waits := s.load()
-				began := time.Now()
-				s.bereaved(waits, 10*most, rdma.ErrTimeout)
-				if took := time.Since(began); took < most || took > 4*most {
+				if took := s.bereaved(waits, 10*most, rdma.ErrTimeout); took < most/2 || took > 6*most {
 					t.Errorf("it took %v, with an OpTimeout of %v", took, most)
 				}
-				ok(t, s.conn.Close())
 				s.victim.signal(syscall.SIGCONT)
 				s.victim.hear("lost ")
 				s.victim.ends(20 * time.Second)
@@ -284,6 +285,7 @@ func TestPaused(t *testing.T) {
 				}
 			}
 			ok(t, s.conn.Flush(s.ctx))
+			ok(t, s.conn.Close())
 			ok(t, memory(s.region, s.intact))
 		})
 	}
