@@ -1,6 +1,6 @@
 # What one does with this repository. `make help` lists it.
 #
-# Everything but deps needs Go only. What else is there (node, QEMU) is used,
+# Everything but deps needs Go only. What else is there (node, QEMU, ip) is used,
 # and what is not is listed at the end of `make test`.
 
 SHELL := bash
@@ -51,7 +51,7 @@ debug: ## Run the runtime's tests with each access to a window checked, and unsa
 	$(GO) test -short -timeout 15m -tags barewiredebug -gcflags=github.com/fidelityframework/barewire-gen/...=-d=checkptr ./runtime/...
 
 .PHONY: deps
-deps: ## Install what tests use beside Go: node packages, QEMU
+deps: ## Install what tests use beside Go: node packages, QEMU, iproute2
 	bash internal/difftest/deps.sh
 
 .PHONY: lint

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs what the differential tests use beside Go: the TypeScript peer (needs
-# node and npm) and, where apt exists, QEMU for running code of other machines.
+# Installs what tests use beside Go: for the differential tests the TypeScript
+# peer (needs node and npm) and, where apt exists, QEMU for running code of other
+# machines; for runtime/rdma/iwarp iproute2, which makes networks (it takes root).
 set -eu
 cd "$(dirname "$0")"
 
@@ -8,14 +9,19 @@ cd "$(dirname "$0")"
 # what its users get; hence --legacy-peer-deps. The lock names no registry.
 npm ci --legacy-peer-deps --no-audit --no-fund --omit-lockfile-registry-resolved
 
-if command -v qemu-s390x-static >/dev/null && command -v qemu-i386-static >/dev/null && command -v qemu-aarch64-static >/dev/null; then
-  exit 0
+packages=
+if ! { command -v qemu-s390x-static && command -v qemu-i386-static && command -v qemu-aarch64-static; } >/dev/null; then
+  packages=qemu-user-static
 fi
+if ! { command -v ip && command -v tc; } >/dev/null; then
+  packages="$packages iproute2"
+fi
+[ -n "$packages" ] || exit 0
 if command -v apt-get >/dev/null; then
   sudo=
   [ "$(id -u)" = 0 ] || sudo=sudo
   $sudo apt-get update -q
-  $sudo apt-get install -y -q qemu-user-static
+  $sudo apt-get install -y -q $packages
 else
-  echo "deps.sh: no apt-get here; install qemu-user-static by hand" >&2
+  echo "deps.sh: no apt-get here; install by hand: $packages" >&2
 fi
