@@ -32,7 +32,8 @@ func (q *queue) fillTurns() {
 		q.sayReady()
 	}
 	if o.begun && !q.s.ours {
-		if q.fillOwn(o.limit(q.answers.n() == 0)); o.begun {
+		q.fillNext(o.limit(q.answers.n() == 0)) // and then it is the turn of answers
+		if o.begun {
 			return
 		}
 	}
@@ -90,20 +91,26 @@ func (o *outgoing) newSink() uint32 {
 // fillOwn appends own requests until the batch has that many bytes, or one must wait.
 func (q *queue) fillOwn(limit int) {
 	o := &q.out
-	for o.next < o.posted && o.doom == nil && o.size < limit {
-		e := q.at(o.next)
-		if !o.begun && !q.begin(e) {
-			return
-		}
-		whole, serr := q.message(e, limit)
-		if serr != nil {
-			o.doom = serr
-			return
-		}
-		if o.begun = !whole; whole {
-			o.next++
-		}
+	for o.next < o.posted && o.doom == nil && o.size < limit && q.fillNext(limit) {
 	}
+}
+
+// fillNext appends of the own request whose turn it is what fits. It reports false where that must wait, or fails.
+func (q *queue) fillNext(limit int) bool {
+	o := &q.out
+	e := q.at(o.next)
+	if !o.begun && !q.begin(e) {
+		return false
+	}
+	whole, serr := q.message(e, limit)
+	if serr != nil {
+		o.doom = serr
+		return false
+	}
+	if o.begun = !whole; whole {
+		o.next++
+	}
+	return true
 }
 
 // begin gives a request its turn. It reports false where the request must wait, or fails.

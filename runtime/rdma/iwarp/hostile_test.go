@@ -59,8 +59,8 @@ func twice(a, b func(*foreign, *scene)) func(*foreign, *scene) {
 
 // What a Terminate may say of messages of one length that have another one.
 var (
-	tooShort = []int{0x0206, 0x0207}
-	tooLong  = []int{0x0206, 0x1205}
+	tooShort = []int{0x0207}
+	tooLong  = []int{0x1205}
 )
 
 var framing = []attack{

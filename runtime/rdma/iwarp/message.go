@@ -84,8 +84,11 @@ func (q *queue) receives(c *rdma.Completion) {
 // memory as it is.
 func (q *queue) noticeArrives(payload []byte) (verdict, *fpdu.Fault) {
 	h := &q.in.h
-	if !q.s.ours || h.Op != fpdu.Immediate || len(payload) != fpdu.ImmediateSize {
+	if !q.s.ours || h.Op != fpdu.Immediate {
 		return ends, &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "immediate data that were not agreed on"}
+	}
+	if fault := fpdu.Misfit(len(payload), fpdu.ImmediateSize); fault != nil {
+		return ends, fault
 	}
 	if fault := q.single(fpdu.QueueSend); fault != nil {
 		return ends, fault

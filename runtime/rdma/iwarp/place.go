@@ -168,8 +168,11 @@ func (q *queue) responseArrives(n int) *fpdu.Fault {
 // atomicArrives is the response of an atomic.
 func (q *queue) atomicArrives(payload []byte) *fpdu.Fault {
 	var r fpdu.AtomicResponseHeader
-	if !q.s.ours || !r.Parse(payload) {
-		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "an atomic response that was not agreed on"}
+	if !q.s.ours {
+		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "an atomic response, and atomics were not agreed on"}
+	}
+	if !r.Parse(payload) {
+		return fpdu.Misfit(len(payload), fpdu.AtomicResponseSize)
 	}
 	if q.asks.n() == 0 || *q.asks.first() == noEntry {
 		return &fpdu.Fault{Cause: fpdu.InvalidMSN, Detail: "a response that nothing was asked for"}

@@ -26,7 +26,7 @@ func (q *queue) readRequested(h *fpdu.Header, payload []byte) *fpdu.Fault {
 	r := response{about: fpdu.TerminateHeader{HasSegment: true, Length: uint16(h.Size() + len(payload)), Segment: *h, HasRequest: true}}
 	req := &r.about.Request
 	if !req.Parse(payload) {
-		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "a read request of another length"}
+		return fpdu.Misfit(len(payload), fpdu.ReadRequestSize)
 	}
 	if fault := q.mayAsk(); fault != nil {
 		return fault
@@ -58,8 +58,14 @@ func (q *queue) mayAsk() *fpdu.Fault {
 // atomicRequested notes what word a peer wants to change. The reader calls it, when all that came before is placed.
 func (q *queue) atomicRequested(h *fpdu.Header, payload []byte) *fpdu.Fault {
 	var req fpdu.AtomicRequestHeader
-	if !q.s.ours || !req.Parse(payload) {
-		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "an atomic that was not agreed on"}
+	if !q.s.ours {
+		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "an atomic, and they were not agreed on"}
+	}
+	if fault := fpdu.Misfit(len(payload), fpdu.AtomicRequestSize); fault != nil {
+		return fault
+	}
+	if !req.Parse(payload) {
+		return &fpdu.Fault{Cause: fpdu.UnexpectedOpcode, Detail: "an atomic operation that there is not"}
 	}
 	if fault := q.mayAsk(); fault != nil {
 		return fault

@@ -114,4 +114,17 @@ type Fault struct {
 	Detail string
 }
 
+// Misfit is the fault of a message of n octets, where its kind has want. The DDP layer's code is for those that are too
+// long; for others there is none. It is nil where they are as many. Source: RFC 5041, section 7.2; RFC 7306, section 6.3.
+func Misfit(n, want int) *Fault {
+	if n == want {
+		return nil
+	}
+	f := &Fault{Cause: StreamCatastrophe, Detail: fmt.Sprintf("a message of %d octets, and its kind has %d", n, want)}
+	if n > want {
+		f.Cause = MessageTooLong
+	}
+	return f
+}
+
 func (f *Fault) Error() string { return fmt.Sprintf("%s (%s)", f.Detail, f.Cause) }

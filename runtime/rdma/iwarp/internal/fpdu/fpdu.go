@@ -21,6 +21,7 @@
 package fpdu
 
 import (
+	"cmp"
 	"encoding/binary"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/crc32c"
@@ -87,6 +88,9 @@ type Header struct {
 	Queue      uint32
 	MSN        uint32 // the message's number on its queue, from 1
 	MO         uint32 // where in the message the segment begins
+
+	// The control octets that Parse found, if they are not as Append makes them: a Terminate repeats them.
+	odd uint16
 }
 
 // Size is the bytes of the header.
@@ -118,18 +122,21 @@ func (h *Header) Append(b []byte, payload int) []byte {
 // appendSegment appends the header alone.
 func (h *Header) appendSegment(b []byte) []byte {
 	be := binary.BigEndian
-	first := flag[byte](h.Last, bitLast) | ddpV1
-	second := rdmapV1 | byte(h.Op)&opMask
+	b = be.AppendUint16(b, cmp.Or(h.odd, h.control()))
 	if h.Tagged {
-		b = append(b, first|bitTagged, second)
 		b = be.AppendUint32(b, h.STag)
 		return be.AppendUint64(b, h.TO)
 	}
-	b = append(b, first, second)
 	b = be.AppendUint32(b, h.Invalidate)
 	b = be.AppendUint32(b, h.Queue)
 	b = be.AppendUint32(b, h.MSN)
 	return be.AppendUint32(b, h.MO)
+}
+
+// control is the first two octets.
+func (h *Header) control() uint16 {
+	first := flag[byte](h.Tagged, bitTagged) | flag[byte](h.Last, bitLast) | ddpV1
+	return uint16(first)<<8 | rdmapV1 | uint16(h.Op)&opMask
 }
 
 // CRC is the checksum of pieces of a frame, continued from that of what came before. It begins with 0.
@@ -185,6 +192,9 @@ func (h *Header) parseSegment(b []byte) bool {
 		return false
 	}
 	be := binary.BigEndian
+	if control := be.Uint16(b); control != h.control() {
+		h.odd = control
+	}
 	if h.Tagged {
 		h.STag, h.TO = be.Uint32(b[2:]), be.Uint64(b[6:])
 		return true

@@ -39,9 +39,9 @@ func TestHeaderRefused(t *testing.T) {
 			t.Errorf("%s: read %+v", c.name, h)
 		}
 	}
-	// Reserved bits are not looked at.
+	// Reserved bits are not looked at, and come back in a Terminate.
 	var h Header
-	if fault := h.Parse(octets(t, "fd 70"+tagged)); fault != nil || h != (Header{Op: Write, Last: true, Tagged: true, STag: 0x12345678, TO: 1}) {
+	if fault := h.Parse(octets(t, "fd 70"+tagged)); fault != nil || h != (Header{Op: Write, Last: true, Tagged: true, STag: 0x12345678, TO: 1, odd: 0xfd70}) {
 		t.Errorf("with reserved bits set: %+v, %v", h, fault)
 	}
 }
@@ -53,6 +53,18 @@ func TestAtomicOperationRefused(t *testing.T) {
 		if got, want := a.Parse(b), op == FetchAdd || op == CmpSwap; got != want {
 			t.Errorf("operation %d: %v", op, got)
 		}
+	}
+}
+
+func TestMisfit(t *testing.T) {
+	if f := Misfit(8, 8); f != nil {
+		t.Error(f)
+	}
+	if f := Misfit(7, 8); f == nil || f.Cause != StreamCatastrophe {
+		t.Error(f)
+	}
+	if f := Misfit(9, 8); f == nil || f.Cause != MessageTooLong {
+		t.Error(f)
 	}
 }
 
@@ -71,7 +83,7 @@ func TestTerminateRefused(t *testing.T) {
 		{"a header without a valid length", "1101 4000 0010 c140 00000001 0000000000000002", true, TerminateHeader{
 			Cause: TaggedBounds, HasSegment: true, Segment: Header{Last: true, Tagged: true, STag: 1, TO: 2}}},
 		{"a header of another version", "1104 c000 000e c240 00000001 0000000000000002", true, TerminateHeader{
-			Cause: TaggedVersion, Length: 14, HasSegment: true, Segment: Header{Last: true, Tagged: true, STag: 1, TO: 2}}},
+			Cause: TaggedVersion, Length: 14, HasSegment: true, Segment: Header{Last: true, Tagged: true, STag: 1, TO: 2, odd: 0xc240}}},
 		{"reserved bits", "2002 1fff", true, TerminateHeader{Cause: BadCRC}},
 	} {
 		var got TerminateHeader
