@@ -1,0 +1,109 @@
+package directive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Prefix is how a directive begins.
+const Prefix = "//barewire:"
+
+// The words.
+const (
+	Type      = "type"
+	Residency = "residency"
+	Access    = "access"
+	Effect    = "effect"
+	Trust     = "trust"
+	Ignore    = "ignore"
+)
+
+// What a type is.
+const (
+	Handle = "handle"
+	Window = "window"
+	Op     = "op"
+	View   = "view"
+	Remote = "remote"
+)
+
+// kinds, residencies and rights are the names that stand behind their words.
+var (
+	kinds       = []string{Handle, Window, Op, View, Remote}
+	residencies = []string{"cpu", "numa", "cxl", "cxl_shared", "gpu", "managed", "unified"}
+	accesses    = []string{"unregistered", "local", "remote_read", "remote_write", "remote_read_write",
+		"remote_atomic", "remote_read_atomic", "remote_write_atomic", "remote_read_write_atomic"}
+)
+
+// Directive is one comment.
+type Directive struct {
+	Word    string
+	Name    string   // the kind, residency, access or code
+	Clauses []Clause // of effect
+	Reason  string   // of trust and ignore
+}
+
+// Parse reads the text of a comment. ok reports whether it is a directive; if it is one
+// and wrong, err says what.
+func Parse(text string) (d Directive, ok bool, err error) {
+	rest, ok := strings.CutPrefix(text, Prefix)
+	if !ok {
+		return Directive{}, false, nil
+	}
+	word, arg, _ := strings.Cut(strings.TrimRight(rest, " \t\r"), " ")
+	arg = strings.TrimSpace(arg)
+	d.Word = word
+	switch word {
+	case Type:
+		d.Name, err = one(word, arg, kinds)
+	case Residency:
+		d.Name, err = one(word, arg, residencies)
+	case Access:
+		d.Name, err = one(word, arg, accesses)
+	case Effect:
+		d.Clauses, err = clauses(arg)
+	case Trust:
+		if d.Reason = arg; arg == "" {
+			err = fmt.Errorf("trust has no reason: say why the effects cannot be inferred")
+		}
+	case Ignore:
+		d.Name, d.Reason, err = ignored(arg)
+	default:
+		err = fmt.Errorf("unknown directive %q; there are type, residency, access, effect, trust, ignore", word)
+	}
+	return d, true, err
+}
+
+// one is a directive's only argument, which is one of several names.
+func one(word, arg string, names []string) (string, error) {
+	if !slices.Contains(names, arg) {
+		return "", fmt.Errorf("unknown %s %q; there are %s", word, arg, strings.Join(names, ", "))
+	}
+	return arg, nil
+}
+
+// ignored is the argument of ignore.
+func ignored(arg string) (code, reason string, err error) {
+	code, reason, _ = strings.Cut(arg, " ")
+	reason = strings.TrimSpace(reason)
+	if !isCode(code) {
+		return "", "", fmt.Errorf("ignore wants a code, as BW5101, and has %q", code)
+	}
+	if reason == "" {
+		return code, "", fmt.Errorf("ignore %s has no reason: say why the finding is none", code)
+	}
+	return code, reason, nil
+}
+
+func isCode(s string) bool {
+	if len(s) != 6 || s[:2] != "BW" {
+		return false
+	}
+	for _, c := range s[2:] {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}

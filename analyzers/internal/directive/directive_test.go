@@ -1,0 +1,87 @@
+package directive
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	for text, want := range map[string]Directive{
+		"//barewire:type handle":               {Word: Type, Name: Handle},
+		"//barewire:type  op ":                 {Word: Type, Name: Op},
+		"//barewire:residency cxl_shared":      {Word: Residency, Name: "cxl_shared"},
+		"//barewire:access remote_read_atomic": {Word: Access, Name: "remote_read_atomic"},
+		"//barewire:trust it is C":             {Word: Trust, Reason: "it is C"},
+		"//barewire:ignore BW5101 tests do so": {Word: Ignore, Name: "BW5101", Reason: "tests do so"},
+		"//barewire:effect uses=r":             {Word: Effect, Clauses: []Clause{{Verb: Uses, What: "r"}}},
+		"//barewire:effect moves=r on ok, fresh=0 on ok": {Word: Effect, Clauses: []Clause{
+			{Verb: Moves, What: "r", On: OnOK}, {Verb: Fresh, What: "0", On: OnOK}}},
+		"//barewire:effect starts=0 of dst on ok,uses=src": {Word: Effect, Clauses: []Clause{
+			{Verb: Starts, What: "0", Of: "dst", On: OnOK}, {Verb: Uses, What: "src"}}},
+	} {
+		got, ok, err := Parse(text)
+		if !ok || err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v, %v; want %+v", text, got, ok, err, want)
+		}
+	}
+	for _, text := range []string{"", "// barewire:type handle", "//go:noinline", "/*barewire:type handle*/"} {
+		if _, ok, err := Parse(text); ok || err != nil {
+			t.Errorf("%q is taken for a directive (%v)", text, err)
+		}
+	}
+}
+
+// TestWrong has each kind of slip: none may be taken silently.
+func TestWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               `unknown directive ""`,
+		"typ handle":                     `unknown directive "typ"`,
+		"type":                           `unknown type ""`,
+		"type handel":                    `unknown type "handel"; there are handle, window`,
+		"residency ram":                  `unknown residency "ram"`,
+		"access all":                     `unknown access "all"`,
+		"trust":                          "trust has no reason",
+		"ignore":                         "ignore wants a code",
+		"ignore all of it":               `ignore wants a code, as BW5101, and has "all"`,
+		"ignore BW5101":                  "ignore BW5101 has no reason",
+		"effect":                         "effect says nothing",
+		"effect use=r":                   `unknown effect "use"; there are alias, borrows`,
+		"effect uses":                    "effect uses wants =",
+		"effect uses=":                   "effect uses wants =",
+		"effect uses=r,":                 "a comma too many",
+		"effect uses=r on":               `nothing behind "on"`,
+		"effect uses=r on monday":        `unknown condition "monday"`,
+		"effect uses=r of x":             "takes no of",
+		"effect borrows=0":               "wants of",
+		"effect borrows=0 on ok of r":    `"of" has no place here`,
+		"effect uses=r, uses=r":          "uses=r stands here twice",
+		"effect borrows=0 of r and of x": `"and" has no place here`,
+	} {
+		_, ok, err := Parse(Prefix + text)
+		if !ok || err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, %v; want %q", text, ok, err, want)
+		}
+	}
+}
+
+// FuzzParse: no comment makes Parse panic, and an effect that is taken is read again as it is written.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"type handle", "effect moves=r on ok, fresh=0", "effect lends=f of r", "ignore BW5101 why", "trust x"} {
+		f.Add(Prefix + s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, ok, err := Parse(text)
+		if !ok || err != nil || d.Word != Effect {
+			return
+		}
+		var parts []string
+		for _, c := range d.Clauses {
+			parts = append(parts, c.String())
+		}
+		again, _, err := Parse(Prefix + Effect + " " + strings.Join(parts, ", "))
+		if err != nil || !reflect.DeepEqual(again, d) {
+			t.Fatalf("%q: %+v, read again %+v (%v)", text, d, again, err)
+		}
+	})
+}

@@ -1,0 +1,43 @@
+// Package directive reads the comments by which code tells the analyzers what
+// its types and functions do. They stand where //go: directives do, without a space:
+//
+//	//barewire:type KIND             on a type: what a value of it is
+//	//barewire:residency NAME        on a marker type: where memory lives
+//	//barewire:access NAME           on a marker type: who may reach it
+//	//barewire:effect CLAUSE, …      on a function or method: what a call does
+//	//barewire:trust REASON          on a function, or a package: the effects are not inferred from bodies
+//	//barewire:ignore CODE REASON    on a line, or above it: a finding that is none
+//
+// KIND is one of
+//
+//	handle   memory that whoever has it releases, once
+//	window   access that was borrowed from a handle; whoever opened it ends it, once
+//	op       an operation in flight: somebody waits until it has ended
+//	view     a value that is good as long as what it is of: a span, a slice, an element
+//	remote   a reference to the memory of a peer
+//
+// A clause is a verb and what it is about: the name of a parameter or of the
+// receiver, or the number of a result.
+//
+//	uses=P               P must be good, and stays so
+//	releases=P           P must be good, and is no more: closed, ended
+//	moves=P              the same, and the memory goes on in another handle
+//	waits=P              the operation P has ended
+//	flushes=P            all operations that were posted on P have ended
+//	keeps=P              P is somebody else's to release from now on
+//	fresh=R              the result R is new, and the caller's to release
+//	borrows=R of P       R is a window on P
+//	starts=R of P        R is an operation that has P until it has ended
+//	views=R of P         R is good as long as P is
+//	alias=R of P         R is P
+//	lends=F of P         the function F is called with a window on P, which ends when it returns
+//
+// "on" says when: "on ok" if the last result, an error, is nil, "on fail" if it is
+// not, "on true" and "on false" for a last result that is a bool. A call that
+// fails changes nothing of what is "on ok". Several verbs may be about the same parameter:
+//
+//	//barewire:effect moves=r on ok, fresh=0 on ok
+//	func Register(dom *Domain, r *Region, g Grant) (*Region, error)
+//
+// Words that are not here are errors: a slip would turn a check off without a word.
+package directive
