@@ -226,21 +226,28 @@ func (s *survivor) intact(b []byte) error {
 	return nil
 }
 
-// TestKilled kills the peer in each state, a little after this side has begun to use its memory.
+// TestKilled kills the peer in each state: a little after this side has begun to use its memory, or with all of that
+// outstanding, as it was stopped before.
 func TestKilled(t *testing.T) {
 	settle(t)
 	for _, role := range slices.Sorted(maps.Keys(victims)) {
-		t.Run(role, func(t *testing.T) {
-			before := count()
-			t.Run("", func(t *testing.T) {
-				s := meet(t, role, 0)
-				waits := s.load()
-				time.Sleep(time.Duration(rand.IntN(20000)) * time.Microsecond)
-				s.victim.signal(syscall.SIGKILL)
-				s.bereaved(waits, 5*time.Second, rdma.ErrPeerLost)
+		for _, stop := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, stopped %v", role, stop), func(t *testing.T) {
+				before := count()
+				t.Run("", func(t *testing.T) {
+					s := meet(t, role, 0)
+					if stop {
+						s.victim.signal(syscall.SIGSTOP)
+						s.victim.stopped()
+					}
+					waits := s.load()
+					time.Sleep(time.Duration(rand.IntN(20000)) * time.Microsecond)
+					s.victim.signal(syscall.SIGKILL)
+					s.bereaved(waits, 5*time.Second, rdma.ErrPeerLost)
+				})
+				ok(t, before.noMore())
 			})
-			ok(t, before.noMore())
-		})
+		}
 	}
 }
 

@@ -149,6 +149,7 @@ func (n *network) configure(t testing.TB) {
 
 // TestNetworks has the hosts be what other tests take them for: apart, and joined by what they were given.
 func TestNetworks(t *testing.T) {
+	needNetworks(t)
 	for name, make := range map[string]func(testing.TB) *network{"veth": newNetwork, "wire": newWired} {
 		t.Run(name, func(t *testing.T) {
 			n := make(t)

@@ -47,6 +47,7 @@ func TestTwoHosts(t *testing.T) {
 
 // TestOnTheWire has them do the same with the test carrying each packet: what is in the packets is what was asked for.
 func TestOnTheWire(t *testing.T) {
+	needNetworks(t)
 	const crc = 0x40 // of the flags of MPA's start-up. Source: RFC 5044, section 7.1.
 	for name, c := range map[string]struct {
 		e     errand

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ var fair = map[string]struct {
 // TestWeather exchanges operations of all kinds, with checks of all contents, over a wire that loses, delays, overtakes,
 // doubles and spoils packets: all of them end, and well. The wire is the test's; see [TestNetem] for the kernel's.
 func TestWeather(t *testing.T) {
+	needNetworks(t)
 	for name, w := range fair {
 		t.Run(name, func(t *testing.T) {
 			n := newWired(t)
@@ -93,6 +95,7 @@ func (n *network) exchange(t testing.TB) {
 // TestCheckedByCRC has a wire change packets in a way that TCP cannot see. The checksums of iWARP do: no operation
 // that ends well is wrong, the connection fails on both sides, and nothing is left of it.
 func TestCheckedByCRC(t *testing.T) {
+	needNetworks(t)
 	spoil := weather{swap: 0.02}
 	t.Run("contents", func(t *testing.T) {
 		n := newWired(t)
@@ -126,16 +129,51 @@ func (n *network) spoil(here, there *process, to weather) {
 	n.wire.set(to)
 }
 
+// TestOutage takes the cable out for a moment, several times: nothing fails, and nothing is lost.
+func TestOutage(t *testing.T) {
+	n := newWired(t)
+	stop := make(chan struct{})
+	var work sync.WaitGroup
+	outages := 0
+	work.Go(func() {
+		for out := false; ; out = !out {
+			pause := 100 * time.Millisecond
+			if out {
+				n.wire.cut(0, 1)
+				outages++
+				pause = 120 * time.Millisecond
+			} else {
+				n.wire.cut()
+			}
+			select {
+			case <-stop:
+				return
+			case <-time.After(pause):
+			}
+		}
+	})
+	n.wire.set(weather{delay: 4 * time.Millisecond})
+	n.exchange(t)
+	close(stop)
+	work.Wait()
+	if outages == 0 {
+		t.Error("it was done before the first outage")
+	}
+	t.Logf("%d outages", outages)
+}
+
 // TestCableOut takes the cable out while both sides are at work, in two ways: the device goes down, or packets vanish
 // without a word. Everything ends on both sides within the configured time.
 func TestCableOut(t *testing.T) {
+	needNetworks(t)
 	const most = 2 * time.Second
 	for name, c := range map[string]struct {
 		network func(testing.TB) *network
 		cut     func(t *testing.T, n *network)
 	}{
 		"device down":  {newNetwork, func(t *testing.T, n *network) { n.hosts[1].ip(t, "link set "+device+" down") }},
-		"packets lost": {newWired, func(t *testing.T, n *network) { n.wire.cut() }},
+		"packets lost": {newWired, func(t *testing.T, n *network) { n.wire.cut(0, 1) }},
+		"lost one way": {newWired, func(t *testing.T, n *network) { n.wire.cut(1) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := c.network(t)
@@ -152,13 +190,14 @@ func TestCableOutUnlimited(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it waits for half a minute")
 	}
+	needNetworks(t)
 	for name, dialler := range map[string]string{"busy": "busy", "idle": "idle"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := newWired(t)
 			here := begin(t, n.hosts[0], errand{Role: "idle here", Bytes: 4 << 20, OpTimeout: -1, Addr: at(0, false, "0")})
 			there := begin(t, n.hosts[1], errand{Role: dialler, Bytes: 4 << 20, OpTimeout: -1, Addr: here.hear("at ")})
-			n.lose(t, here, there, n.wire.cut, 20*time.Second, 45*time.Second)
+			n.lose(t, here, there, func() { n.wire.cut(0, 1) }, 20*time.Second, 45*time.Second)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ type wire struct {
 
 	mu      sync.Mutex
 	weather weather
-	down    bool
+	down    [2]bool  // what comes from an end is lost
 	seen    [2]sight // from each end
 	late    [2]delayed
 	bells   [2]chan struct{}
@@ -93,11 +94,11 @@ func (w *wire) set(to weather) {
 	w.weather = to
 }
 
-// cut has the wire lose everything from now on, without telling.
-func (w *wire) cut() {
+// cut has the wire lose everything that some ends send from now on, without telling; with none it is whole again.
+func (w *wire) cut(ends ...int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.down = true
+	w.down = [2]bool{slices.Contains(ends, 0), slices.Contains(ends, 1)}
 }
 
 // look is what was seen so far from an end.
@@ -120,7 +121,7 @@ func (w *wire) carry(from int) {
 			continue
 		}
 		w.mu.Lock()
-		if payload, isTCP := w.inspect(from, buf[:n]); !w.down {
+		if payload, isTCP := w.inspect(from, buf[:n]); !w.down[from] {
 			w.befall(from, buf[:n], payload, isTCP)
 		}
 		w.mu.Unlock()
@@ -221,7 +222,7 @@ func (w *wire) deliver(from int) {
 		q := &w.late[from]
 		for len(*q) > 0 && !time.Now().Before((*q)[0].when) {
 			p := heap.Pop(q).(late).packet
-			if !w.down {
+			if !w.down[from] {
 				_, _ = w.ends[1-from].Write(p)
 			}
 		}
