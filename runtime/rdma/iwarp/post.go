@@ -64,6 +64,9 @@ func (q *queue) take(wrs []rdma.WorkRequest) (n int, err error) {
 		return 0, fmt.Errorf("iwarp: post to %s: the queue: %w", q.s.peer, errClosed)
 	}
 	depth := uint64(q.dom.adapter.depth)
+	if q.ring == nil && len(wrs) > 0 {
+		q.ring = make([]entry, powerOfTwo(2*int(depth))) // what has completed stays a while: a Terminate may be about it
+	}
 	for n < len(wrs) && q.posted-q.polled < depth {
 		e := q.at(q.posted)
 		e.wr = wrs[n]

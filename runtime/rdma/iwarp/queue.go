@@ -27,7 +27,7 @@ type queue struct {
 	begun   atomic.Uint64 // requests whose turn has come
 
 	mu      sync.Mutex
-	ring    []entry           // as many as a power of two
+	ring    []entry           // as many as a power of two; nil while nothing was posted
 	posted  uint64            // requests ever taken
 	done    uint64            // of them, completed, in order
 	polled  uint64            // of them, polled
@@ -60,7 +60,6 @@ func (d *domain) newQueue(s *session) (*queue, error) {
 	q := &queue{
 		dom: d, s: s,
 		work: make(chan struct{}, 1), wake: make(chan struct{}, 1), quiet: make(chan struct{}),
-		ring: make([]entry, powerOfTwo(2*a.depth)),
 		asks: newPipe[uint64](max(s.ord, 1)), answers: newPipe[response](max(s.ird, 1)),
 		threads: 2,
 	}
