@@ -12,4 +12,3 @@ import (
 // processor a plain store is that (Intel SDM, volume 3, "Memory ordering"), and much
 // cheaper than the exchange that Store is.
 func Store(p *atomic.Uint64, v uint64) { *(*uint64)(unsafe.Pointer(p)) = v }
-

@@ -278,6 +278,7 @@ func (q *queue) reach(r *remote, wr *rdma.WorkRequest, n int) (before, word uint
 	q.access++
 	q.ownAccess.Store(q.access) // before the look at the word: Deregister does it the other way round
 	if word = r.word.Load(); word == r.nonce {
+		q.ahead.wrote(r.base, wr.Addr-r.addr)
 		before = r.run(wr, wr.Addr-r.addr)
 		if wr.Verb == rdma.VerbWriteNotify {
 			q.publish(wr, n, nil)

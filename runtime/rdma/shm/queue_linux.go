@@ -23,6 +23,7 @@ type queue struct {
 	peerName string
 	longest  int  // bytes of a message to the peer
 	trusted  bool // the peer is of this process's user
+	ahead    ahead
 
 	// The words that operations use, so that they need not be looked for.
 	ownAccess, ownSleep, ownStarved, ownPosted, ownConsumed      *atomic.Uint64

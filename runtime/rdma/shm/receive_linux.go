@@ -118,6 +118,7 @@ func (q *queue) take(c *rdma.Completion) bool {
 			break
 		}
 		q.dom.willRead(uint32(atomic.LoadUint64(&e[entryInline])), at)
+		q.ahead.fetch()
 		c.Bytes = int(n)
 	case entrySend:
 		c.Verb = rdma.VerbReceive

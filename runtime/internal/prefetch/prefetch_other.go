@@ -6,3 +6,7 @@ import "unsafe"
 
 // Read says that the cache line at p will be read soon. It is no access: nothing has to be there.
 func Read(unsafe.Pointer) {}
+
+// Write says that the cache line at an address will be written soon: other processors give it up. It is no access: nothing has
+// to be there.
+func Write(at uintptr) {}

@@ -8,3 +8,9 @@ import "unsafe"
 //
 //go:noescape
 func Read(p unsafe.Pointer)
+
+// Write says that the cache line at an address will be written soon: other processors give it up. It is no access: nothing has
+// to be there.
+//
+//go:noescape
+func Write(at uintptr)
