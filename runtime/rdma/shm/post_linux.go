@@ -88,6 +88,7 @@ func (q *queue) atOnce(wr *rdma.WorkRequest) (before uint64, done bool) {
 		if notify = true; !q.mayPublish() {
 			return 0, false
 		}
+		q.fetchEntry() // the checks take as long as it takes from the peer, which looks at it
 		fallthrough
 	case rdma.VerbWrite, rdma.VerbRead:
 		if wr.Segs != 1 || wr.Local[0].Len == 0 || !q.dom.local(&wr.Local[0]) {

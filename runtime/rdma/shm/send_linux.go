@@ -5,6 +5,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/prefetch"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
@@ -56,6 +57,9 @@ func (q *queue) mayPublish() bool {
 	s := &q.sender
 	return s.sent < s.credit || q.refresh() == nil && s.sent < s.credit
 }
+
+// fetchEntry has the line of the next entry fetched for writing, which comes soon.
+func (q *queue) fetchEntry() { prefetch.Write(uintptr(unsafe.Pointer(q.own.entry(q.sender.sent)))) }
 
 // refresh looks at what the peer says that it has taken and posted.
 func (q *queue) refresh() *rdma.StatusError {
