@@ -29,7 +29,7 @@ func page(rules []*diag.Rule) ([]byte, error) {
 		"# Diagnostic codes\n\n" +
 		"Every finding carries a code, `BW` and four digits. A code is never given to another rule. `barewire-gen explain BW1101`\n" +
 		"(or `explain duplicate-type`) shows on a terminal what is here.\n\n" +
-		"An error keeps the schema from being compiled. A warning says that something is likely to go wrong. An info is worth\n" +
+		"An error keeps the schema from being compiled; one of an analyzer is a mistake in Go code. A warning says that something is likely to go wrong. An info is worth\n" +
 		"knowing: a compiler that refuses the file, a name that changed.\n")
 	of, err := byStage(rules)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 type Severity uint8
 
 const (
-	Error   Severity = iota // the schema cannot be compiled
+	Error   Severity = iota // the schema cannot be compiled; the program fails when it comes there
 	Warning                 // it compiles; something is likely to go wrong
 	Info                    // worth knowing: a peer that refuses it, a name that changed
 )

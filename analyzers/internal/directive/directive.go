@@ -15,6 +15,7 @@ const (
 	Residency = "residency"
 	Access    = "access"
 	Effect    = "effect"
+	Generated = "generated"
 	Trust     = "trust"
 	Ignore    = "ignore"
 )
@@ -26,11 +27,13 @@ const (
 	Op     = "op"
 	View   = "view"
 	Remote = "remote"
+	Place  = "place"
+	Grant  = "grant"
 )
 
 // kinds, residencies and rights are the names that stand behind their words.
 var (
-	kinds       = []string{Handle, Window, Op, View, Remote}
+	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant}
 	residencies = []string{"cpu", "numa", "cxl", "cxl_shared", "gpu", "managed", "unified"}
 	accesses    = []string{"unregistered", "local", "remote_read", "remote_write", "remote_read_write",
 		"remote_atomic", "remote_read_atomic", "remote_write_atomic", "remote_read_write_atomic"}
@@ -63,6 +66,10 @@ func Parse(text string) (d Directive, ok bool, err error) {
 		d.Name, err = one(word, arg, accesses)
 	case Effect:
 		d.Clauses, err = clauses(arg)
+	case Generated:
+		if arg != "" {
+			err = fmt.Errorf("generated stands alone, and has %q", arg)
+		}
 	case Trust:
 		if d.Reason = arg; arg == "" {
 			err = fmt.Errorf("trust has no reason: say why the effects cannot be inferred")
@@ -70,7 +77,7 @@ func Parse(text string) (d Directive, ok bool, err error) {
 	case Ignore:
 		d.Name, d.Reason, err = ignored(arg)
 	default:
-		err = fmt.Errorf("unknown directive %q; there are type, residency, access, effect, trust, ignore", word)
+		err = fmt.Errorf("unknown directive %q; there are type, residency, access, effect, generated, trust, ignore", word)
 	}
 	return d, true, err
 }

@@ -5,6 +5,7 @@
 //	//barewire:residency NAME        on a marker type: where memory lives
 //	//barewire:access NAME           on a marker type: who may reach it
 //	//barewire:effect CLAUSE, …      on a function or method: what a call does
+//	//barewire:generated             on a function: only generated code may use it
 //	//barewire:trust REASON          on a function, or a package: the effects are not inferred from bodies
 //	//barewire:ignore CODE REASON    on a line, or above it: a finding that is none
 //
@@ -15,6 +16,8 @@
 //	op       an operation in flight: somebody waits until it has ended
 //	view     a value that is good as long as what it is of: a span, a slice, an element
 //	remote   a reference to the memory of a peer
+//	place    where a schema lets memory live
+//	grant    what a schema lets peers do
 //
 // A clause is a verb and what it is about: the name of a parameter or of the
 // receiver, or the number of a result.
