@@ -14,6 +14,8 @@ import (
 // long as the window that it came from is open. The word is little-endian in
 // memory, and the methods take and give numbers, on every machine. The zero value is a nil
 // pointer, and panics as one.
+//
+//barewire:type view
 type Atomic64 struct{ p *uint64 }
 
 // Load reads the word.
@@ -50,6 +52,8 @@ func (a Atomic64) And(x uint64) uint64 { return le64(atomic.AndUint64(a.p, le64(
 func (a Atomic64) Or(x uint64) uint64 { return le64(atomic.OrUint64(a.p, le64(x))) }
 
 // Atomic32 is as [Atomic64], for a u32.
+//
+//barewire:type view
 type Atomic32 struct{ p *uint32 }
 
 // Load reads the word.
@@ -87,22 +91,30 @@ func (a Atomic32) Or(x uint32) uint32 { return le32(atomic.OrUint32(a.p, le32(x)
 
 // Word64 is the u64 off bytes into the element i. It is for generated code, which
 // proves that it is aligned.
+//
+//barewire:generated
 func Word64[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintptr) Atomic64 {
 	return Atomic64{(*uint64)(unsafe.Add(At(w, i, size), off))}
 }
 
 // Word32 is as [Word64], for a u32.
+//
+//barewire:generated
 func Word32[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintptr) Atomic32 {
 	return Atomic32{(*uint32)(unsafe.Add(At(w, i, size), off))}
 }
 
 // Load64 reads the u64 off bytes into the element i atomically, whoever changes it. It
 // is for generated code.
+//
+//barewire:generated
 func Load64[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint64 {
 	return Atomic64{(*uint64)(unsafe.Add(At(w, i, size), off))}.Load()
 }
 
 // Load32 is as [Load64], for a u32.
+//
+//barewire:generated
 func Load32[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint32 {
 	return Atomic32{(*uint32)(unsafe.Add(At(w, i, size), off))}.Load()
 }
@@ -123,6 +135,8 @@ func MintGlobalAtomics(f seal.Friend, domain any) GlobalAtomics {
 
 // Global64 is the u64 off bytes into the element i, which peers change atomically too.
 // The error is [ErrNotGlobal] where g is of another domain than the region. It is for generated code.
+//
+//barewire:generated
 func Global64[T Fixed[T], A CanRemoteAtomic](w Window[T, A], i int, size, off uintptr, g GlobalAtomics) (Atomic64, error) {
 	if err := w.loan.global(g); err != nil {
 		return Atomic64{}, err

@@ -9,6 +9,8 @@ import (
 
 // Field is one field of one element in the memory of a peer. Generated code has a
 // function for each field (SampleCelsiusOf). It is a value, as [Remote] is.
+//
+//barewire:type remote
 type Field[F any, A RemoteAccess] struct {
 	_   [0]*F
 	_   [0]*A
@@ -18,6 +20,8 @@ type Field[F any, A RemoteAccess] struct {
 
 // LocalField is one field of one element in a registered region of this process. It is good
 // as long as the region is.
+//
+//barewire:type view
 type LocalField[F any] struct {
 	_         [0]*F
 	h         *region.Handle
@@ -29,6 +33,8 @@ type LocalField[F any] struct {
 
 // FieldOf is the field of size bytes that lies off bytes into the element i. It is
 // for generated code. An index out of range is refused by the operation.
+//
+//barewire:generated
 func FieldOf[F any, T Fixed[T], A RemoteAccess](rem Remote[T, A], i int, off, size uintptr) Field[F, A] {
 	rem = rem.Slice(i, 1)
 	if err := rem.r.check(); err != nil {
@@ -54,6 +60,8 @@ func FieldParts[F any, A RemoteAccess](key seal.Friend, f Field[F, A]) (Ref, err
 
 // FieldIn is the field of size bytes that lies off bytes into the element i
 // of a span. It is for generated code. An index out of range is refused by the operation.
+//
+//barewire:generated
 func FieldIn[F any, T Fixed[T], A Access](s Span[T, A], i int, off, size uintptr) LocalField[F] {
 	h, r := s.h, s.r
 	if h == nil {

@@ -10,6 +10,8 @@ import (
 // Place says that regions of T may live where R says. Generated code has a
 // function for each place that the schema allows (SampleInCPU); allocators take
 // one. The zero value is no place: [ErrNoPlace].
+//
+//barewire:type place
 type Place[T Fixed[T], R Residency] struct {
 	_        [0]func(T, R)
 	info     *TypeInfo
@@ -21,6 +23,8 @@ type Place[T Fixed[T], R Residency] struct {
 // Grant says that regions of T may be registered with the access A. Generated code
 // has a function for each grant that the schema allows (SampleRemoteRead);
 // registering takes one. The zero value is no grant: [ErrNoGrant].
+//
+//barewire:type grant
 type Grant[T Fixed[T], A Registered] struct {
 	_      [0]func(T, A)
 	info   *TypeInfo
@@ -47,11 +51,15 @@ type Rights = region.Rights
 
 // MintPlace is for generated code only. node is the N of numa(N), else -1. With fallback,
 // R is Unified and kind what is tried first.
+//
+//barewire:generated
 func MintPlace[T Fixed[T], R Residency](info *TypeInfo, kind Kind, node int, fallback bool) Place[T, R] {
 	return Place[T, R]{info: info, kind: kind, node: node, fallback: fallback}
 }
 
 // MintGrant is for generated code only.
+//
+//barewire:generated
 func MintGrant[T Fixed[T], A Registered](info *TypeInfo) Grant[T, A] {
 	return Grant[T, A]{info: info, rights: rightsOf[A]()}
 }

@@ -16,6 +16,8 @@ func (*noCopy) Unlock() {}
 // says. It is always used by pointer, and whoever has it closes it. Registering
 // it gives another Region for the same memory and ends this one: [ErrMoved].
 // The zero value is no region: [ErrNoRegion].
+//
+//barewire:type handle
 type Region[T Fixed[T], R Residency, A Access] struct {
 	_   [0]func(T, R, A) // first: then it takes no room, and nothing converts or compares
 	_   noCopy
@@ -43,6 +45,8 @@ func Mint[T Fixed[T], R Residency, A Access](f seal.Friend, h *region.Handle, ge
 // Span is a range of a region's elements, for operations: checked when it is
 // made, and refused by the operation if the check failed. It may be copied, and is good as long as
 // the region is.
+//
+//barewire:type view
 type Span[T Fixed[T], A Access] struct {
 	_ [0]func(T, A)
 	span

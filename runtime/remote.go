@@ -62,6 +62,8 @@ func (r *Ref) Decode(b []byte) error {
 // Remote is elements of T in the memory of a peer, which may be reached as A
 // says. It is a value: copying it is free, and closing it is nobody's duty. The zero value refers to
 // nothing: operations refuse it.
+//
+//barewire:type remote
 type Remote[T Fixed[T], A RemoteAccess] struct {
 	_ [0]*T
 	_ [0]*A

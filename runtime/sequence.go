@@ -11,6 +11,8 @@ import (
 // LoadWords copies len(dst) bytes from src, which is aligned to 8, word by word
 // with atomic loads: whoever writes at the same time the same way tears no
 // word. It is for generated code.
+//
+//barewire:generated
 func LoadWords(dst []byte, src unsafe.Pointer) {
 	for len(dst) >= 8 {
 		binary.NativeEndian.PutUint64(dst, atomic.LoadUint64((*uint64)(src)))
@@ -27,6 +29,8 @@ func LoadWords(dst []byte, src unsafe.Pointer) {
 
 // StoreWords copies src to dst, which is aligned to 8, word by word with atomic
 // stores. It is for generated code.
+//
+//barewire:generated
 func StoreWords(dst unsafe.Pointer, src []byte) {
 	for len(src) >= 8 {
 		atomic.StoreUint64((*uint64)(dst), binary.NativeEndian.Uint64(src))
@@ -65,6 +69,8 @@ func again(try int, since *time.Time) bool {
 // Snapshot copies the element i to dst, which has its size, as it was at one time:
 // its first word is a sequence, odd while it is written, which grows with each write. It
 // gives the sequence, and [ErrUnstable] where each try met a writer for a second. It is for generated code.
+//
+//barewire:generated
 func Snapshot[T Fixed[T], A Access](w Window[T, A], i int, dst []byte) (seq uint64, err error) {
 	return snapshot(dst, At(w, i, uintptr(len(dst))))
 }
@@ -88,6 +94,8 @@ func snapshot(dst []byte, p unsafe.Pointer) (seq uint64, err error) {
 // Publish copies src, which has its size, to the element i but for its first word,
 // the sequence: it is made odd before and even after, whatever src has there. Of several writers
 // one waits for the other; [ErrUnstable] where that took a second. It is for generated code.
+//
+//barewire:generated
 func Publish[T Fixed[T], A Access](w Window[T, A], i int, src []byte) error {
 	return publish(At(w, i, uintptr(len(src))), src)
 }

@@ -17,6 +17,8 @@ import (
 //
 // Using a window that was closed is a mistake that is not always noticed: under the
 // race detector and with -tags barewiredebug each access checks, and panics.
+//
+//barewire:type window
 type Window[T Fixed[T], A Access] struct {
 	_ [0]func(T, A)
 	// all begins where the first element does, and is as long as there are elements.
@@ -87,6 +89,8 @@ func (w Window[T, A]) Format(f fmt.State, _ rune) {
 
 // At is where the element i begins; size is the size of one. An index out of range panics
 // as a slice's does. It is for generated code.
+//
+//barewire:generated
 func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointer {
 	if region.Checked {
 		w.loan.check(i, len(w.all))
@@ -98,6 +102,8 @@ func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointe
 
 // Elements is where the first element begins, and how many there are: for loops,
 // with [Step]. It is for generated code.
+//
+//barewire:generated
 func Elements[T Fixed[T], A Access](w Window[T, A]) (first unsafe.Pointer, n int) {
 	if region.Checked {
 		w.loan.check(0, 1)
@@ -107,6 +113,8 @@ func Elements[T Fixed[T], A Access](w Window[T, A]) (first unsafe.Pointer, n int
 
 // Step is the place at bytes behind the first element, unchecked. A loop adds the size
 // of an element up, which costs less than multiplying. It is for generated code.
+//
+//barewire:generated
 func Step(first unsafe.Pointer, at uintptr) unsafe.Pointer {
 	return unsafe.Add(first, at)
 }

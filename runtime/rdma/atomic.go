@@ -11,6 +11,8 @@ import (
 type word interface{ ~uint64 | ~int64 }
 
 // AtomicOp is a compare-and-swap or a fetch-and-add that was posted. It is a value, as [Op] is.
+//
+//barewire:type op
 type AtomicOp[F word] struct {
 	op    Op
 	place *result

@@ -47,6 +47,8 @@ type failure struct {
 
 // Op is an operation that was posted: a value, which costs nothing and holds nothing. Wait may
 // be called any number of times, from any goroutine.
+//
+//barewire:type op
 type Op struct {
 	c   *Conn
 	seq uint64
