@@ -64,8 +64,9 @@ const (
 
 	xSlot   = 64 << 10 / 4
 	xSlots  = 32
-	xWindow = 32 // operations outstanding
-	xDone   = 1<<32 - 1
+	xWindow = 32        // operations outstanding
+	xDone   = 1<<32 - 1 // the number of the message that says how much was added, and is the last
+	xOver   = 1<<32 - 2 // of the one that the side that listens sends when it has nothing outstanding
 )
 
 // side is a provider's end of a connection in a process of its own, with memory, and the key of the other's.
@@ -183,6 +184,7 @@ type exchange struct {
 	got            uint64 // received
 	told           bool   // this side has said that it is done, and how much it added
 	heard          bool   // the peer has
+	over, gone     bool   // the peer has nothing outstanding; it has closed the connection
 	theirs         uint64 // what the peer added to the counter here
 	checks         [xWindow]func(rdma.Completion) error
 	reads          [xWindow]span // of the shadow, that are outstanding
@@ -203,10 +205,10 @@ func (e *errand) exchange(listens bool) error {
 	}
 	say("ready")
 	x := &exchange{side: s, rng: rand.New(rand.NewPCG(e.Seed, 7)), ops: e.Ops, shadow: make([]byte, xNotes-xPlain)}
-	return errors.Join(x.run(), s.close(), before.noMore())
+	return errors.Join(x.run(listens), s.close(), before.noMore())
 }
 
-func (x *exchange) run() error {
+func (x *exchange) run(listens bool) error {
 	for i := range xSlots {
 		if err := x.receive(i); err != nil {
 			return err
@@ -214,25 +216,49 @@ func (x *exchange) run() error {
 	}
 	ctx, cancel := forMinutes(120)
 	defer cancel()
-	var out [8]rdma.Completion
 	for !x.heard || !x.told || x.ended < x.posted {
 		if err := x.fill(); err != nil {
 			return err
 		}
-		n := x.q.Poll(out[:])
-		if n == 0 {
-			if err := x.q.Wait(ctx); err != nil {
-				return fmt.Errorf("after %d of %d operations and %d messages: %w", x.ended, x.posted, x.got, err)
-			}
-		}
-		for i := range out[:n] {
-			if err := x.take(&out[i]); err != nil {
-				return fmt.Errorf("after %d of %d operations and %d messages: %w", x.ended, x.posted, x.got, err)
-			}
+		if err := x.poll(ctx); err != nil {
+			return err
 		}
 	}
 	if got := x.word(xCounter).Load(); got != x.theirs {
 		return fmt.Errorf("the counter is %d, the peer added %d", got, x.theirs)
+	}
+	return x.part(ctx, listens)
+}
+
+// part has the side that dialled close the connection, when it knows that nothing is outstanding at either.
+func (x *exchange) part(ctx context.Context, listens bool) error {
+	if listens {
+		wr := rdma.WorkRequest{ID: xOver, Verb: rdma.VerbSend, Imm: xOver, Segs: 1, Local: [4]rdma.Segment{x.seg(xLocal, 1)}}
+		if _, err := x.q.Post([]rdma.WorkRequest{wr}); err != nil {
+			return err
+		}
+	}
+	for !x.gone && !x.over {
+		if err := x.poll(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// poll waits for completions and looks at them.
+func (x *exchange) poll(ctx context.Context) error {
+	var out [8]rdma.Completion
+	n := x.q.Poll(out[:])
+	if n == 0 {
+		if err := x.q.Wait(ctx); err != nil {
+			return fmt.Errorf("after %d of %d operations and %d messages: %w", x.ended, x.posted, x.got, err)
+		}
+	}
+	for i := range out[:n] {
+		if err := x.take(&out[i]); err != nil {
+			return fmt.Errorf("after %d of %d operations and %d messages: %w", x.ended, x.posted, x.got, err)
+		}
 	}
 	return nil
 }
@@ -283,9 +309,9 @@ func (x *exchange) make(slot int) (wr rdma.WorkRequest, some bool) {
 	local := x.mem[at : at+size]
 	x.checks[slot] = nil
 	verb := x.rng.IntN(10)
-	room := x.messages-x.taken < xSlots-1 // one is for the last
+	room := x.messages-x.taken < xSlots-2 // two are for the last
 	switch {
-	case x.posted >= x.ops && x.messages-x.taken < xSlots:
+	case x.posted >= x.ops && x.messages-x.taken < xSlots-1:
 		x.told = true
 		binary.LittleEndian.PutUint64(x.mem[at:], x.added)
 		wr = x.request(rdma.VerbSend, id, at, 8, 0)
@@ -395,8 +421,12 @@ func (x *exchange) change(slot int, add bool) (wr rdma.WorkRequest) {
 // take looks at a completion.
 func (x *exchange) take(c *rdma.Completion) error {
 	isReceive := c.Verb == rdma.VerbReceive || c.Verb == rdma.VerbNotify
-	if c.Err != nil && x.heard && isReceive {
-		return nil // the peer has said that it is done, and has gone
+	switch {
+	case c.Err != nil && x.heard && isReceive:
+		x.gone = true // after it said that it was done
+		return nil
+	case c.ID == xOver:
+		return nil // the peer may have closed the connection before this side knew
 	}
 	if c.Err != nil {
 		return fmt.Errorf("%v %d: %w", c.Verb, c.ID, c.Err)
@@ -417,6 +447,10 @@ func (x *exchange) take(c *rdma.Completion) error {
 // arrived looks at a message, or at what was written with a notification.
 func (x *exchange) arrived(c *rdma.Completion) error {
 	slot := int(c.ID - 1<<32)
+	if c.Imm == xOver && x.heard {
+		x.over = true
+		return nil
+	}
 	if slot != int(x.got%xSlots) || c.Imm != uint32(x.got) && c.Imm != xDone {
 		return fmt.Errorf("message %d came in receive %d, want %d", c.Imm, slot, x.got)
 	}
