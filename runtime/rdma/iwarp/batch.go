@@ -11,14 +11,15 @@ import (
 // batch is frames that are written together. With checksums all of their bytes are copied: the memory may change
 // meanwhile, and the sum must be that of what is sent. Without, long payloads are written from where they are.
 type batch struct {
-	crc  bool
-	lend bool   // long payloads are written from where they are
-	sum  uint32 // of the frame that is open
-	buf  []byte
-	refs []ref
-	size int   // bytes of both
-	sent int   // of them
-	err  error // why nothing can be written any more
+	crc   bool
+	lend  bool   // long payloads are written from where they are
+	tells bool   // segments tell how many follow
+	sum   uint32 // of the frame that is open
+	buf   []byte
+	refs  []ref
+	size  int   // bytes of both
+	sent  int   // of them
+	err   error // why nothing can be written any more
 }
 
 // ref is memory whose bytes are among those of a batch.

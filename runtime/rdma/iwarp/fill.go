@@ -182,6 +182,9 @@ func (q *queue) sendWrite(e *entry, limit int) (whole bool, serr *rdma.StatusErr
 	for o.off < e.total && o.size < limit {
 		n := tagged(q.s.mulpdu, e.wr.Addr+uint64(o.off), e.total-o.off)
 		h := fpdu.Header{Op: fpdu.Write, Tagged: true, Last: o.off+n == e.total, STag: uint32(e.wr.Key), TO: e.wr.Addr + uint64(o.off)}
+		if e.wr.Segs == 1 {
+			h.More = o.following(q.s.mulpdu, h.TO, n, e.total-o.off, limit)
+		}
 		if serr = q.segment(e, &h, n); serr != nil {
 			return false, serr
 		}

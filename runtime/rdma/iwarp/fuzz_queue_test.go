@@ -50,7 +50,7 @@ func newTarget(t testing.TB, initiator bool) *target {
 	}
 	own, peer := net.Pipe()
 	p.conn = peer
-	p.q, err = dom.newQueue(&session{conn: own, initiator: initiator, ready: fpdu.RTRWrite, ours: true,
+	p.q, err = dom.newQueue(&session{conn: own, initiator: initiator, ready: fpdu.RTRWrite, ours: true, tells: true,
 		ird: 4, ord: 4, mulpdu: 256, fixed: true, peer: "fuzz"})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp/internal/fpdu"
 )
 
 // link is the connection, as what is written to and read from. On TCP it makes the system calls itself: whoever
@@ -24,7 +25,7 @@ type link struct {
 	onMeasure             func(fd uintptr)
 
 	out   [2*maxRefs + 1]unix.Iovec
-	into  [2]unix.Iovec
+	into  [2 + 2*fpdu.MostMore]unix.Iovec
 	fault error
 }
 
@@ -220,7 +221,7 @@ func (l *link) pull(fd uintptr) error {
 	return nil
 }
 
-// readv reads the next of a payload to its place.
+// readv reads the next of a payload to its place, and of payloads that follow.
 func (l *link) readv(fd uintptr) error {
 	in := &l.q.in
 	defer l.q.leave()
@@ -228,34 +229,61 @@ func (l *link) readv(fd uintptr) error {
 		return errOver
 	}
 	p, room, reg := in.to.next()
-	room = min(room, in.left)
 	if !in.to.enter(reg) {
 		return in.to.gone()
 	}
-	l.into[0].Base = (*byte)(p)
-	l.into[0].SetLen(room)
-	iovs := 1
-	if room == in.left { // else what follows is not for the buffer
-		// With the end of the frame comes the header of the next, and nothing of its payload: so that is placed
-		// from its beginning, where it is aligned.
-		tail := in.buf[in.w : in.w+in.skip+streamHead]
-		l.into[1].Base = unsafe.SliceData(tail)
-		l.into[1].SetLen(len(tail))
-		iovs = 2
+	iovs, more := 1, l.q.expect(room)
+	room = min(room, in.left)
+	l.into[0] = iovec(p, room)
+	// With the end of the frame comes the header of the next, and nothing of its payload: so that is placed
+	// from its beginning, where it is aligned. If the payload does not end here, what follows is not for the buffer.
+	tail, size := in.skip+streamHead, in.ulpdu-fpdu.TaggedSize
+	if room == in.left {
+		l.into[1] = iovec(unsafe.Pointer(&in.buf[in.w]), tail)
+		for iovs = 2; iovs < 2+2*more; iovs += 2 {
+			l.into[iovs] = iovec(unsafe.Add(p, in.left+(iovs/2-1)*size), size)
+			l.into[iovs+1] = iovec(unsafe.Pointer(&in.buf[in.w+iovs/2*tail]), tail)
+		}
 	}
 	got, _, errno := unix.Syscall(unix.SYS_READV, fd, uintptr(unsafe.Pointer(&l.into[0])), uintptr(iovs))
-	clear(l.into[:])
 	reg.leave()
-	switch n := int(got); {
+	if errno == 0 {
+		l.sort(int(got), iovs)
+	}
+	clear(l.into[:iovs])
+	switch {
 	case errno != 0:
 		return errno
-	case n == 0:
+	case got == 0:
 		return io.EOF
-	default:
-		placed := min(n, room)
-		in.to.passed(placed)
-		in.left -= placed
-		in.filled(n - placed)
-		return nil
 	}
+	return nil
+}
+
+// sort notes where the n bytes went that were read: to the rest of a payload, and then by turns to the buffer and to
+// payloads that follow.
+func (l *link) sort(n, iovs int) {
+	in := &l.q.in
+	filled := 0
+	for i := range l.into[:iovs] {
+		part := min(n, int(l.into[i].Len))
+		switch n -= part; {
+		case part == 0:
+		case i == 0:
+			in.to.passed(part)
+			in.left -= part
+		case i%2 == 1:
+			filled += part
+		default:
+			in.ahead.add(unsafe.Pointer(l.into[i].Base), part)
+		}
+	}
+	in.filled(filled)
+}
+
+// iovec is n bytes at p, for the system.
+func iovec(p unsafe.Pointer, n int) (v unix.Iovec) {
+	v.Base = (*byte)(p)
+	v.SetLen(n)
+	return v
 }

@@ -78,7 +78,7 @@ func connectEnds(t testing.TB, s shape) (a, b *end) {
 		tcp, _ := conn.(*net.TCPConn)
 		e := &end{t: t, name: name, dom: newDomain(ad)}
 		e.q, err = e.dom.newQueue(&session{conn: conn, tcp: tcp, initiator: initiator, ready: fpdu.RTRWrite,
-			crc: s.crc, ours: !s.plain, ird: ird, ord: ord, mulpdu: s.mulpdu, fixed: true, peer: name + "'s peer"})
+			crc: s.crc, ours: !s.plain, tells: !s.plain, ird: ird, ord: ord, mulpdu: s.mulpdu, fixed: true, peer: name + "'s peer"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,7 @@ type incoming struct {
 	h     fpdu.Header // of the frame that is placed
 	ulpdu int         // its length
 	left  int         // bytes of its payload that are not there yet
+	ahead ahead
 	to    placing
 
 	msn     [4]uint32 // the last whole message's number on each queue
@@ -135,6 +136,11 @@ func (q *queue) frames() (verdict, *fpdu.Fault) {
 		if in.skip > 0 || len(b) < fpdu.LengthSize {
 			return wantMore, nil
 		}
+		if in.ahead.some() {
+			if fault := q.follows(b); fault != nil {
+				return ends, fault
+			}
+		}
 		in.ulpdu = int(binary.BigEndian.Uint16(b))
 		if size := fpdu.FrameSize(in.ulpdu); len(b) >= size {
 			if v, fault := q.frame(b[:size]); v != wantMore || fault != nil {
@@ -146,6 +152,8 @@ func (q *queue) frames() (verdict, *fpdu.Fault) {
 			return wantMore, nil
 		} else if begun, v, fault := q.beginFrame(b); !begun || fault != nil {
 			return v, fault
+		} else if in.ahead.some() {
+			q.takeAhead()
 		}
 	}
 }

@@ -112,6 +112,7 @@ func (q *queue) answer(r *response, limit int) {
 		n := tagged(q.s.mulpdu, uint64(r.off+r.sent), size-r.sent)
 		h := fpdu.Header{Op: fpdu.ReadResponse, Tagged: true, Last: r.sent+n == size,
 			STag: r.about.Request.SinkSTag, TO: r.about.Request.SinkTO + uint64(r.sent)}
+		h.More = o.following(q.s.mulpdu, uint64(r.off+r.sent), n, size-r.sent, limit)
 		start := o.open(&h, n)
 		if n > 0 && !o.add(unsafe.Add(r.reg.base, r.off+r.sent), n, r.reg, false) {
 			o.drop(start)

@@ -59,6 +59,7 @@ func (o *outgoing) init(s *session, immediate bool) {
 	o.sink = uint32(random())
 	o.crc = s.crc
 	o.lend = immediate && writesRefs && !s.crc
+	o.tells = o.lend && s.tells
 }
 
 // kick sends what there is to send, unless somebody does.
@@ -92,6 +93,7 @@ func (q *queue) send(turns int) {
 		if !q.link.try() || q.out.err != nil {
 			break
 		}
+		q.written.Store(q.out.next)
 		if q.release() {
 			return
 		}
@@ -135,7 +137,11 @@ func (q *queue) sendAll() {
 		if q.out.empty() {
 			q.fill()
 		}
-		if q.link.flush(); q.out.err == nil && q.release() {
+		if q.link.flush(); q.out.err != nil {
+			continue
+		}
+		q.written.Store(q.out.next)
+		if q.release() {
 			return
 		}
 	}

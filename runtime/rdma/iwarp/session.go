@@ -15,6 +15,7 @@ type session struct {
 	ready     fpdu.RTR     // what the initiator sends first, and the acceptor waits for before it sends
 	crc       bool         // checksums are computed and checked
 	ours      bool         // the peer is this package: RFC 7306, and numbers with sends
+	tells     bool         // segments tell how many follow, see ahead.go
 	ird       int          // reads and atomics of the peer that we answer at a time
 	ord       int          // reads and atomics of ours that may be outstanding
 	mulpdu    int          // bytes of a ULPDU at most: header and payload of a segment

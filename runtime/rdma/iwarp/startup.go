@@ -22,7 +22,8 @@ const (
 	markVersion  = 1
 	markSize     = len(mark) + 1 + 4
 	canRFC7306   = 1 << 0 // atomics and immediate data
-	ourAbilities = canRFC7306
+	canTell      = 1 << 1 // segments tell how many follow, see ahead.go
+	ourAbilities = canRFC7306 | canTell
 
 	// maxPrivate is how much of private data this package sends, a refusal's text apart: librdmacm leaves its callers
 	// 56 octets.
@@ -112,6 +113,11 @@ func unmark(p []byte) (hello []byte, ours bool, err error) {
 		return hello, true, fmt.Errorf("%w: the peer has no atomics and notifications (abilities %#x)", rdma.ErrProtocol, can)
 	}
 	return hello, true, nil
+}
+
+// able reports whether a peer of ours can do something, by its private data.
+func able(private []byte, what uint32) bool {
+	return binary.BigEndian.Uint32(private[len(private)-4:])&what != 0
 }
 
 // readFrame reads a start-up frame, and no octet more. After an error the frame has what could be read of it.
@@ -225,7 +231,7 @@ func (s side) replied(req, rep *fpdu.Startup, peer string) (*session, error) {
 	}
 	ses.ord = agree(s.inbound, rep.IRD)
 	if ours && !s.plain {
-		ses.ours, ses.hello = true, hello
+		ses.ours, ses.hello, ses.tells = true, hello, able(rep.Private, canTell)
 	}
 	if rep.PeerToPeer {
 		if ses.ready = pick(rep.RTR & req.RTR); ses.ready == 0 {
@@ -304,6 +310,7 @@ func (s side) reply(a *asked, hello []byte, peer string) (*fpdu.Startup, *sessio
 			f.RTR = ses.ready
 		}
 	}
+	ses.tells = a.ours && able(req.Private, canTell)
 	f.Private = s.private(hello, a.ours)
 	return f, ses, checkPrivate(f)
 }

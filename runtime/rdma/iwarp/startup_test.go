@@ -65,7 +65,7 @@ func TestAccepts(t *testing.T) {
 		{"a peer of ours with nothing to say", req + "50 02 000c 8080 c080" + ours, rep + "50 02 000c 8080 8080" + ours,
 			barewireMode, silence, agreed{crc: true, ird: 128, ord: 128, ready: fpdu.RTRWrite, ours: true}},
 		{"a peer of ours in plain mode", req + "50 02 000c 8080 c080" + ours, rep + "50 02 0004 8080 8080",
-			plainMode, silence, agreed{crc: true, ird: 128, ord: 128, ready: fpdu.RTRWrite, hello: "BWI\x01\x00\x00\x00\x01"}},
+			plainMode, silence, agreed{crc: true, ird: 128, ord: 128, ready: fpdu.RTRWrite, hello: "BWI\x01\x00\x00\x00\x03"}},
 		{"no checksums, on one host", req + "10 02 000c 8080 c080" + ours, rep + "10 02 000c 8080 8080" + ours,
 			noChecksums, silence, agreed{ird: 128, ord: 128, ready: fpdu.RTRWrite, ours: true}},
 		{"no checksums, which the peer wants", req + "50 02 000c 8080 c080" + ours, rep + "50 02 000c 8080 8080" + ours,

@@ -48,7 +48,7 @@ func bits(t testing.TB, s string) (b []byte) {
 const (
 	req  = "'MPA ID Req Frame'"
 	rep  = "'MPA ID Rep Frame'"
-	ours = "'BWI' 01 00000001"
+	ours = "'BWI' 01 00000003"
 )
 
 // peer is the other end, which does what a test says.

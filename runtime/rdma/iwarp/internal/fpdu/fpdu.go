@@ -73,7 +73,11 @@ const (
 	rdmapV1   = 0x40 // high two bits
 	rdmapMask = 0xc0
 	opMask    = 0x0f
+	moreShift = 4 // bits that RFC 5040 reserves
 )
+
+// MostMore is the most that [Header.More] can tell.
+const MostMore = 3
 
 // Header is that of one segment of a message.
 type Header struct {
@@ -81,6 +85,7 @@ type Header struct {
 	Last   bool // of its message
 	Tagged bool
 
+	More uint8  // tagged, between ourselves: so many segments follow that are as long and go on where this one ends
 	STag uint32 // tagged: whose memory
 	TO   uint64 // and where in it
 
@@ -136,7 +141,8 @@ func (h *Header) appendSegment(b []byte) []byte {
 // control is the first two octets.
 func (h *Header) control() uint16 {
 	first := flag[byte](h.Tagged, bitTagged) | flag[byte](h.Last, bitLast) | ddpV1
-	return uint16(first)<<8 | rdmapV1 | uint16(h.Op)&opMask
+	second := rdmapV1 | h.More&MostMore<<moreShift | byte(h.Op)&opMask
+	return uint16(first)<<8 | uint16(second)
 }
 
 // CRC is the checksum of pieces of a frame, continued from that of what came before. It begins with 0.
@@ -190,6 +196,9 @@ func (h *Header) parseSegment(b []byte) bool {
 	h.Tagged, h.Last, h.Op = b[0]&bitTagged != 0, b[0]&bitLast != 0, Opcode(b[1]&opMask)
 	if len(b) < h.Size() {
 		return false
+	}
+	if h.Tagged {
+		h.More = b[1] >> moreShift & MostMore
 	}
 	be := binary.BigEndian
 	if control := be.Uint16(b); control != h.control() {

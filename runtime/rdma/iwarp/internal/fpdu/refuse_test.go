@@ -39,10 +39,13 @@ func TestHeaderRefused(t *testing.T) {
 			t.Errorf("%s: read %+v", c.name, h)
 		}
 	}
-	// Reserved bits are not looked at, and come back in a Terminate.
+	// Reserved bits are not looked at, but for those that this package gives a meaning, and come back in a Terminate.
 	var h Header
-	if fault := h.Parse(octets(t, "fd 70"+tagged)); fault != nil || h != (Header{Op: Write, Last: true, Tagged: true, STag: 0x12345678, TO: 1, odd: 0xfd70}) {
+	if fault := h.Parse(octets(t, "fd 70"+tagged)); fault != nil || h != (Header{Op: Write, Last: true, Tagged: true, More: 3, STag: 0x12345678, TO: 1, odd: 0xfd70}) {
 		t.Errorf("with reserved bits set: %+v, %v", h, fault)
+	}
+	if fault := h.Parse(octets(t, "41 73"+untagged)); fault != nil || h.More != 0 {
+		t.Errorf("with reserved bits of an untagged segment set: %+v, %v", h, fault)
 	}
 }
 

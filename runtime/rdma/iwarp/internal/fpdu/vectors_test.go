@@ -90,6 +90,19 @@ var frames = []struct {
 		                   # 2+18 is a multiple of 4
 		9a9d0a92           # CRC32C`,
 }, {
+	name:    "read response of ours, two more of as many bytes behind it",
+	header:  Header{Op: ReadResponse, Tagged: true, More: 2, STag: 0xaabbccdd, TO: 0x1020304050607080},
+	payload: "fffefdfc",
+	wire: `
+		0012               # ULPDU_Length, 14 + 4
+		81                 # T=1, L=0, DV=1
+		62                 # RV=1, reserved 2, opcode 2
+		aabbccdd           # the sink's STag of the request
+		1020304050607080   # and its TO
+		fffefdfc           # payload
+		                   # 2+18 is a multiple of 4
+		322bb29b           # CRC32C`,
+}, {
 	name:    "send, second segment, the last",
 	header:  Header{Op: Send, Last: true, MSN: 7, MO: 0x5ca},
 	payload: "68656c6c6f",
