@@ -38,6 +38,12 @@ func (q *queue) end(why *rdma.StatusError, last *parting) {
 
 // flush completes what is outstanding, when the queue has ended and nobody is at work on memory. mu is held.
 func (q *queue) flush() {
+	for n := q.done; n < q.written.Load() && q.at(n).serr == nil; n++ {
+		if e := q.at(n); e.eager { // it is sent; whoever sent it had no time to say so
+			e.done = true
+		}
+	}
+	q.advance()
 	for ; q.done < q.posted; q.done++ {
 		e := q.at(q.done)
 		if e.serr == nil {

@@ -25,6 +25,7 @@ type queue struct {
 
 	waiters atomic.Int32  // who waits for wake
 	begun   atomic.Uint64 // requests whose turn has come
+	written atomic.Uint64 // requests that TCP has all of
 
 	mu      sync.Mutex
 	ring    []entry           // as many as a power of two; nil while nothing was posted
