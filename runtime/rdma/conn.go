@@ -222,7 +222,8 @@ func (c *Conn) MaxMessage() int {
 	return c.credit.message
 }
 
-// MTU is the packet size that both sides agreed on.
+// MTU is the packet size that both sides agreed on (Config.MTU). Where another layer makes the packets, as TCP does under
+// iwarp, it says nothing of theirs.
 func (c *Conn) MTU() int {
 	if c.none() {
 		return 0
@@ -244,6 +245,8 @@ func (c *Conn) Err() error {
 // Abort ends the connection because of cause: all that is outstanding ends with an
 // error, and all that is posted after is refused. It does not wait; [Conn.Drain] does. The
 // connection still has to be closed.
+//
+//barewire:effect flushes=c
 func (c *Conn) Abort(cause error) {
 	if c.none() {
 		return
@@ -309,6 +312,8 @@ func (c *Conn) reportViolation(err error) {
 
 // Drain waits until everything that was posted has ended, which after [Conn.Abort] is soon.
 // Unlike [Conn.Flush] it says nothing about how.
+//
+//barewire:effect flushes=c
 func (c *Conn) Drain(ctx context.Context) error {
 	if c.none() {
 		return errNoConn
@@ -327,6 +332,8 @@ const drainTimeout = 5 * time.Second
 // Close ends the connection. What is outstanding ends with an error: Flush first
 // where that matters. Regions stay registered. When it returns, no operation is
 // in flight and nothing of it runs any more. Closing again does nothing.
+//
+//barewire:effect flushes=c
 func (c *Conn) Close() error {
 	if c.none() {
 		return errNoConn

@@ -91,6 +91,8 @@ func (dom *Domain) remove(c *Conn) {
 // still have to be closed; those that were and could not be ([barewire.ErrRegistered]) are here. Closing again
 // waits until it is closed, and does nothing; if that failed because a peer is still in the memory of a
 // region, it tries again.
+//
+//barewire:effect flushes=dom
 func (dom *Domain) Close() error {
 	if dom.none() {
 		return errNoDomain
@@ -191,8 +193,8 @@ func (ln *Listener) Addr() string {
 }
 
 // Accept waits for a peer. Peers that are refused, by [Config.Authorize] or because
-// their version will not do, are told so and logged, and it waits for the next. So are those that end
-// before they have said who they are. After
+// their version will not do, are told so and logged, and it waits for the next: their Dial fails with [ErrRefused] and the
+// reason. Those that end before they have said who they are are logged. After
 // [Listener.Close] the error is [ErrClosed].
 func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 	if ln.none() {
@@ -202,31 +204,13 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 	place := seat{dom: dom}
 	defer place.leave()
 	for {
-		var refused error
-		var theirs hello
-		q, err := ln.acceptor.Accept(ctx, func(b []byte) (answer []byte, err error) {
-			if theirs, answer, err = dom.answer(b); err == nil {
-				err = place.keep()
+		q, theirs, refused, err := ln.next(ctx, &place)
+		if err == nil && refused == nil {
+			c, err := dom.connect(q, theirs, &place)
+			if err != nil {
+				return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), dom.because(err))
 			}
-			if refused = err; err != nil { // the provider may wait for the next by itself
-				ln.refused("", err)
-			}
-			return answer, err
-		})
-		if err == nil {
-			if refused = dom.dev.cfg.authorize(ctx, requestOf(q)); refused == nil {
-				c, err := dom.connect(q, theirs, &place)
-				if err != nil {
-					return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), dom.because(err))
-				}
-				return c, nil
-			}
-			q.Abort(refused)
-			err = q.Close()
-			place.leave()
-			if ctx.Err() == nil && !ln.closed.Load() {
-				ln.refused(q.Peer(), refused)
-			}
+			return c, nil
 		}
 		if ln.closed.Load() {
 			return nil, wrap(ErrClosed, "accept at %s", ln.Addr())
@@ -238,6 +222,41 @@ func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 			return nil, fmt.Errorf("rdma: accept at %s: %w", ln.Addr(), over(ctx))
 		}
 	}
+}
+
+// next waits for a peer that is answered. Why the last one was refused is told beside an error of the provider's, which
+// may have waited for others by itself, and with neither queue nor error where the queue had to be ended for it.
+func (ln *Listener) next(ctx context.Context, place *seat) (q Queue, theirs hello, refused, err error) {
+	dom := ln.dom
+	x, knows := ln.acceptor.(Introducing)
+	answer := func(who Request, b []byte) (ours []byte, err error) {
+		if theirs, ours, err = dom.answer(b); err == nil {
+			err = place.keep()
+		}
+		if err == nil && knows {
+			err = dom.dev.cfg.authorize(ctx, who)
+		}
+		if refused = err; err != nil {
+			ln.refused(ctx, who.Peer, err)
+		}
+		return ours, err
+	}
+	if knows {
+		q, err = x.AcceptFrom(ctx, answer)
+		return q, theirs, refused, err
+	}
+	q, err = ln.acceptor.Accept(ctx, func(b []byte) ([]byte, error) { return answer(Request{}, b) })
+	if err != nil {
+		return nil, theirs, refused, err
+	}
+	who := requestOf(q)
+	if refused = dom.dev.cfg.authorize(ctx, who); refused != nil {
+		q.Abort(refused)
+		_ = q.Close()
+		place.leave()
+		ln.refused(ctx, who.Peer, refused)
+	}
+	return q, theirs, refused, nil
 }
 
 // Close stops listening; a waiting Accept returns. Connections that were accepted

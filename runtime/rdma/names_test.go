@@ -116,41 +116,6 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-func TestAuthorizeRefusesPeer(t *testing.T) {
-	f := soft.New(soft.Config{})
-	ctx := limit(t)
-	calls := 0
-	open := func(cfg rdma.Config) *rdma.Domain {
-		cfg.Provider = f
-		dev := must(rdma.Open(ctx, cfg))(t)
-		t.Cleanup(func() { ok(t, dev.Close()) })
-		return must(dev.Domain())(t)
-	}
-	server := open(rdma.Config{Authorize: func(r rdma.Request) error {
-		if calls++; calls == 1 {
-			return errors.New("go away")
-		}
-		return nil
-	}})
-	client := open(rdma.Config{})
-	ln := must(server.Listen(ctx, "here"))(t)
-	done := make(chan error, 1)
-	go func() {
-		_, err := ln.Accept(ctx)
-		done <- err
-	}()
-	// The first is refused, and the listener goes on to the second.
-	if c, err := client.Dial(ctx, "here"); err == nil {
-		_, err := c.Receive(ctx, make([]byte, 1))
-		is(t, err, rdma.ErrPeerLost)
-		if !strings.Contains(err.Error(), "go away") {
-			t.Errorf("the peer is not told why: %v", err)
-		}
-	}
-	must(client.Dial(ctx, "here"))(t)
-	ok(t, <-done)
-}
-
 // TestOfferIsGone imports what is registered no longer.
 func TestOfferIsGone(t *testing.T) {
 	p := connect(t, rdma.Config{}, soft.Config{})

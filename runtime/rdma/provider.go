@@ -76,6 +76,13 @@ type Acceptor interface {
 	Close() error
 }
 
+// Introducing is an [Acceptor] that knows who a peer is before that is answered. It is optional: without it a peer that
+// [Config.Authorize] refuses finds its connection made, and then ended.
+type Introducing interface {
+	// AcceptFrom is Accept; answer is also told who the peer is: Peer, and Process and TLS where they are known.
+	AcceptFrom(ctx context.Context, answer func(who Request, hello []byte) ([]byte, error)) (Queue, error)
+}
+
 // Memory is what a provider is given to register.
 type Memory struct {
 	Base unsafe.Pointer // page-aligned; nil where the host has no pointer (GPU)

@@ -1,5 +1,7 @@
 package rdma
 
+import "context"
+
 // Telling is an [Acceptor] that can tell of peers that never came as far as to Accept: what they said was no
 // greeting, or they went away, or there is no room to take them in. It is optional.
 type Telling interface {
@@ -24,8 +26,11 @@ func (ln *Listener) hears() {
 	})
 }
 
-// refused logs that a peer was refused, and tells the observer.
-func (ln *Listener) refused(peer string, why error) {
+// refused logs that a peer was refused, and tells the observer, unless it was because nobody waits for peers any more.
+func (ln *Listener) refused(ctx context.Context, peer string, why error) {
+	if ctx.Err() != nil || ln.closed.Load() {
+		return
+	}
 	cfg := &ln.dom.dev.cfg
 	ln.refusals.warn(cfg, "rdma: a peer was refused", "listener", ln.Addr(), "peer", peer, "reason", why)
 	cfg.see(Event{Kind: EventRefused, Peer: peer, Err: why})

@@ -51,6 +51,8 @@ func (c *Conn) ready(w want) bool {
 // result is there. For what a write is worth at the peer see [Conn.Flush].
 // The error says which operation it was, where it was posted, and why it failed. When
 // ctx ends first its error is returned, and the operation goes on: its regions stay busy, and Wait may be called again.
+//
+//barewire:effect waits=o
 func (o Op) Wait(ctx context.Context) error {
 	c := o.c
 	if c.none() {
@@ -76,6 +78,8 @@ func (o Op) Wait(ctx context.Context) error {
 const pollEvery = 16
 
 // Done reports whether the operation has ended, without waiting. It looks once.
+//
+//barewire:effect waits=o on true
 func (o Op) Done() bool {
 	if o.c == nil {
 		return false
@@ -91,6 +95,8 @@ func (o Op) Done() bool {
 // Poll takes what has completed, and reports whether there was anything. In the
 // mode Busy it must be called, or something waited for, often: nothing else sees
 // what the peer sends.
+//
+//barewire:effect flushes=c
 func (c *Conn) Poll() bool {
 	if c.none() {
 		return false
@@ -123,7 +129,7 @@ func (c *Conn) WaitRoom(ctx context.Context) error {
 	if f := c.failed.Load(); f != nil {
 		return fmt.Errorf("rdma: wait for room: %w", &flushError{f.err})
 	}
-	if posted := c.count(); posted >= c.depth {
+	if posted := c.count(); posted >= c.depth && !c.done(posted-c.depth) {
 		return c.await(ctx, want{kind: wantOp, seq: posted - c.depth})
 	}
 	return nil

@@ -240,6 +240,11 @@ func (ln *listener) next(ctx context.Context) (*guest, error) {
 
 // Accept takes the next peer that has asked and that answer does not refuse. Several may wait at once.
 func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (rdma.Queue, error) {
+	return ln.AcceptFrom(ctx, func(_ rdma.Request, hello []byte) ([]byte, error) { return answer(hello) })
+}
+
+// AcceptFrom is Accept, and answer is told who the peer is.
+func (ln *listener) AcceptFrom(ctx context.Context, answer func(who rdma.Request, hello []byte) ([]byte, error)) (rdma.Queue, error) {
 	for {
 		g, err := ln.next(ctx)
 		if err != nil {
@@ -256,7 +261,7 @@ func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byt
 }
 
 // meet answers a guest. It returns nothing where that was refused or has gone.
-func (ln *listener) meet(g *guest, answer func([]byte) ([]byte, error)) (*queue, error) {
+func (ln *listener) meet(g *guest, answer func(rdma.Request, []byte) ([]byte, error)) (*queue, error) {
 	if !g.stopWatch() {
 		g.verdict <- errGone
 		return nil, nil
@@ -267,7 +272,7 @@ func (ln *listener) meet(g *guest, answer func([]byte) ([]byte, error)) (*queue,
 		g.verdict <- err
 		return nil, nil
 	}
-	hello, err := answer(slices.Clone(g.asked.hello))
+	hello, err := answer(rdma.Request{Peer: g.peer, TLS: tlsState(g.conn)}, slices.Clone(g.asked.hello))
 	if err != nil {
 		d.guard.leave(g.host)
 		g.verdict <- err

@@ -104,11 +104,16 @@ func shake(ctx context.Context, conn *tls.Conn) (net.Conn, error) {
 	return nil, fmt.Errorf("TLS: %w", err)
 }
 
-var _ rdma.Secured = (*queue)(nil)
+var (
+	_ rdma.Secured     = (*queue)(nil)
+	_ rdma.Introducing = (*listener)(nil)
+)
 
 // TLS is what the handshake came to, with the peer's certificates; nil without TLS.
-func (q *queue) TLS() rdma.TLSState {
-	if c, ok := q.s.conn.(*tls.Conn); ok {
+func (q *queue) TLS() rdma.TLSState { return tlsState(q.s.conn) }
+
+func tlsState(conn net.Conn) rdma.TLSState {
+	if c, ok := conn.(*tls.Conn); ok {
 		state := c.ConnectionState()
 		return &state
 	}

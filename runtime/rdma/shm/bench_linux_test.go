@@ -2,6 +2,7 @@ package shm
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"runtime"
@@ -257,5 +258,42 @@ func TestNoAllocations(t *testing.T) {
 	round() // maps
 	if n := testing.AllocsPerRun(1000, round); n >= 1 {
 		t.Errorf("%v allocations in a round of %d operations", n, len(wrs))
+	}
+}
+
+// TestWaitForTwo has two contexts wait in turns, as a connection's own and its user's do: that allocates nothing.
+func TestWaitForTwo(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	a, b := pair(t, &rdma.Config{Mode: rdma.ByEvent}, 1<<16)
+	wrs := []rdma.WorkRequest{b.one(rdma.VerbFetchAdd, 1, 0, 8, a, 64)}
+	one, end := context.WithCancel(context.Background())
+	defer end()
+	two, stop := context.WithCancel(context.Background())
+	var out [1]rdma.Completion
+	round := func() {
+		for _, ctx := range []context.Context{one, two} {
+			b.post(t, wrs...)
+			for n := 0; n == 0; n = b.q.Poll(out[:]) {
+				fatal(t, b.q.Wait(ctx))
+			}
+		}
+	}
+	round()
+	if n := testing.AllocsPerRun(1000, round); n >= 1 {
+		t.Errorf("%v allocations in a round of two waits", n)
+	}
+	// Many more are heeded, too, and the last one is.
+	for range 10 {
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(time.Millisecond, cancel)
+		if err := b.q.Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	time.AfterFunc(time.Millisecond, stop)
+	for err := error(nil); !errors.Is(err, context.Canceled); err = b.q.Wait(two) {
+		fatal(t, err)
 	}
 }

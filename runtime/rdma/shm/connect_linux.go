@@ -253,6 +253,11 @@ func (r *refusal) Is(target error) bool { return target == rdma.ErrRefused }
 // Accept takes the next peer that has said hello and is not refused. What answer
 // says goes to the peer: at most 512 bytes of a hello, or the first 512 of its error.
 func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (rdma.Queue, error) {
+	return ln.AcceptFrom(ctx, func(_ rdma.Request, hello []byte) ([]byte, error) { return answer(hello) })
+}
+
+// AcceptFrom is Accept, and answer is told who the peer is.
+func (ln *listener) AcceptFrom(ctx context.Context, answer func(who rdma.Request, hello []byte) ([]byte, error)) (rdma.Queue, error) {
 	for {
 		select {
 		case g := <-ln.greeted:
@@ -281,8 +286,8 @@ func (ln *listener) Accept(ctx context.Context, answer func(hello []byte) ([]byt
 }
 
 // take answers a peer. It owns the outbox, not the descriptor.
-func (ln *listener) take(g *greeting, own *outbox, fd int, answer func(hello []byte) ([]byte, error)) (*queue, error) {
-	ours, err := answer(slices.Clone(g.hello))
+func (ln *listener) take(g *greeting, own *outbox, fd int, answer func(who rdma.Request, hello []byte) ([]byte, error)) (*queue, error) {
+	ours, err := answer(rdma.Request{Peer: nameOf(g.sock, ln.Addr()), Process: processOf(g.sock)}, slices.Clone(g.hello))
 	if err == nil && len(ours) > maxHello {
 		err = fmt.Errorf("shm: a hello of %d bytes, at most %d can be sent", len(ours), maxHello)
 	}

@@ -81,7 +81,7 @@ const (
 func newQueue(d *domain, s *socket, b *bell, own, peer *outbox, hello []byte, name string) (*queue, error) {
 	q := &queue{
 		dom: d, sock: s, bell: b, own: own, peer: peer, hello: hello,
-		peerName: fmt.Sprintf("process %d of user %d at %s", s.cred.Pid, s.cred.Uid, name),
+		peerName: nameOf(s, name),
 		longest:  int(min(own.longest, peer.longest)),
 		trusted:  d.a.trusts(s.cred),
 		watched:  make(chan struct{}),
@@ -115,6 +115,9 @@ func newQueue(d *domain, s *socket, b *bell, own, peer *outbox, hello []byte, na
 
 // Hello is a copy of what the peer said when it connected.
 func (q *queue) Hello() []byte { return slices.Clone(q.hello) }
+
+// nameOf is a peer's process, user and address.
+func nameOf(s *socket, addr string) string { return who(s) + " at " + addr }
 
 // Peer is the peer's process, user and address.
 func (q *queue) Peer() string { return q.peerName }

@@ -51,8 +51,14 @@ type sleeper struct {
 	look   func(fd uintptr) bool
 	looks  int // in this sleep
 	sleeps int
-	done   <-chan struct{} // the context whose end stop is for, by its channel
-	stop   func() bool
+	heeded [4]heeded
+	oldest int // of them
+}
+
+// heeded is a context whose end wakes who sleeps.
+type heeded struct {
+	done <-chan struct{} // which context it is
+	stop func() bool
 }
 
 func (s *sleeper) init(q *queue) {
@@ -63,27 +69,38 @@ func (s *sleeper) init(q *queue) {
 	}
 }
 
-// heed has the end of a context wake who sleeps. It is the same one most times: then
-// there is nothing to do.
+// heed has the end of a context wake who sleeps. They are the same few most times, that of the connection and the user's
+// in turns: then there is nothing to do.
 func (s *sleeper) heed(ctx context.Context) {
 	done := ctx.Done()
-	if done == s.done {
+	if done == nil {
 		return
 	}
-	if s.stop != nil {
-		s.stop()
-		s.stop = nil
+	for i := range s.heeded {
+		if s.heeded[i].done == done {
+			return
+		}
 	}
-	if s.done = done; done != nil {
-		s.stop = context.AfterFunc(ctx, s.wake)
+	h := &s.heeded[s.oldest]
+	s.oldest = (s.oldest + 1) % len(s.heeded)
+	h.end()
+	h.done, h.stop = done, context.AfterFunc(ctx, s.wake)
+}
+
+func (h *heeded) end() {
+	if h.stop != nil {
+		h.stop()
 	}
+	*h = heeded{}
 }
 
 // end waits until nobody sleeps, for a queue that is closed, and heeds no context any more.
 func (s *sleeper) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.heed(context.Background())
+	for i := range s.heeded {
+		s.heeded[i].end()
+	}
 }
 
 // Wait looks for a while, if the connection is adaptive, and then sleeps

@@ -79,6 +79,11 @@ func (l *acceptor) Close() error {
 
 // Accept waits for a peer that answer does not refuse.
 func (l *acceptor) Accept(ctx context.Context, answer func(hello []byte) ([]byte, error)) (rdma.Queue, error) {
+	return l.AcceptFrom(ctx, func(_ rdma.Request, hello []byte) ([]byte, error) { return answer(hello) })
+}
+
+// AcceptFrom is Accept, and answer is told who the peer is.
+func (l *acceptor) AcceptFrom(ctx context.Context, answer func(who rdma.Request, hello []byte) ([]byte, error)) (rdma.Queue, error) {
 	for {
 		var c *call
 		select {
@@ -95,8 +100,9 @@ func (l *acceptor) Accept(ctx context.Context, answer func(hello []byte) ([]byte
 }
 
 // meet answers one peer. It returns nothing where the peer was refused or gave up.
-func (l *acceptor) meet(c *call, answer func([]byte) ([]byte, error)) (rdma.Queue, error) {
-	hello, err := answer(slices.Clone(c.hello))
+func (l *acceptor) meet(c *call, answer func(rdma.Request, []byte) ([]byte, error)) (rdma.Queue, error) {
+	name := l.dom.fabric.nextName("dialer")
+	hello, err := answer(rdma.Request{Peer: name, Process: self()}, slices.Clone(c.hello))
 	if err == nil {
 		err = l.dom.fabric.refused(AtAccept, nil, l.addr)
 	}
@@ -107,7 +113,7 @@ func (l *acceptor) meet(c *call, answer func([]byte) ([]byte, error)) (rdma.Queu
 		c.reply <- reply{err: err}
 		return nil, nil
 	}
-	own, theirs := newPair(l.dom, c.dom, l.dom.fabric.nextName("dialer"), l.addr)
+	own, theirs := newPair(l.dom, c.dom, name, l.addr)
 	own.hello, theirs.hello = slices.Clone(c.hello), slices.Clone(hello)
 	own.plain, theirs.plain = len(hello) == 0, len(hello) == 0
 	if err := l.dom.admit(own); err != nil {
