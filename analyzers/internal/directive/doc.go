@@ -22,6 +22,7 @@
 // A clause is a verb and what it is about: the name of a parameter or of the
 // receiver, or the number of a result.
 //
+//	looks=P              P may be good or not: nothing happens to it
 //	uses=P               P must be good, and stays so
 //	releases=P           P must be good, and is no more: closed, ended
 //	moves=P              the same, and the memory goes on in another handle
@@ -37,7 +38,7 @@
 //
 // "on" says when: "on ok" if the last result, an error, is nil, "on fail" if it is
 // not, "on true" and "on false" for a last result that is a bool. A call that
-// fails changes nothing of what is "on ok". Several verbs may be about the same parameter:
+// fails changes nothing of what is "on ok"; but of what it was to release nothing is known then. Several verbs may be about the same parameter:
 //
 //	//barewire:effect moves=r on ok, fresh=0 on ok
 //	func Register(dom *Domain, r *Region, g Grant) (*Region, error)

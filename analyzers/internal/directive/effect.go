@@ -11,6 +11,7 @@ type Verb string
 
 // The verbs.
 const (
+	Looks    Verb = "looks"
 	Uses     Verb = "uses"
 	Releases Verb = "releases"
 	Moves    Verb = "moves"
@@ -27,7 +28,7 @@ const (
 
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
-	Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
+	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
 	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true,
 }
 

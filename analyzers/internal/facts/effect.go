@@ -1,0 +1,207 @@
+package facts
+
+import (
+	"fmt"
+	"go/types"
+	"strconv"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
+)
+
+// FromDirective makes the fact of a function whose effects are written down. how is
+// what messages call it. The error names the clause that does not fit the signature.
+func FromDirective(how string, sig *types.Signature, clauses []directive.Clause) (*Func, error) {
+	d := &declared{sig: sig, how: how, by: map[int]*effects{}}
+	for _, c := range clauses {
+		if err := d.clause(c); err != nil {
+			return nil, fmt.Errorf("effect %s: %w", c, err)
+		}
+	}
+	for index, e := range d.by {
+		d.out.Params = append(d.out.Params, Param{Index: index, Cases: e.cases(how)})
+	}
+	d.out.Sort()
+	return &d.out, nil
+}
+
+// declared is a function's directive while it is read.
+type declared struct {
+	sig *types.Signature
+	how string
+	by  map[int]*effects
+	out Func
+}
+
+// effects is what happens to one parameter: always, and under a condition.
+type effects struct {
+	always, then Case
+	on           []Cond // nil: there is no condition
+	tried        bool   // a release that may fail
+}
+
+func (e *effects) cases(how string) []Case {
+	for _, c := range []*Case{&e.always, &e.then} {
+		if c.Post == Released || c.Post == Moved {
+			c.How = how
+		}
+	}
+	if e.on == nil {
+		return []Case{e.always}
+	}
+	then := e.then
+	then.When = e.on
+	then.Uses = then.Uses || e.always.Uses
+	if then.Post == Same {
+		then.Post, then.How = e.always.Post, e.always.How
+	}
+	then.Derived = append(then.Derived, e.always.Derived...)
+	other := e.always
+	other.Uses = other.Uses || e.then.Post == Released || e.then.Post == Moved
+	other.When = []Cond{{e.on[0].Result, e.on[0].Index, e.on[0].Is.Not()}}
+	if e.tried {
+		other.Post = Unknown
+	}
+	return []Case{then, other}
+}
+
+func (d *declared) clause(c directive.Clause) error {
+	on, err := d.condition(c.On)
+	if err != nil {
+		return err
+	}
+	switch c.Verb {
+	case directive.Fresh:
+		r, err := d.result(c.What)
+		if err != nil {
+			return err
+		}
+		d.out.Fresh = append(d.out.Fresh, Fresh{Result: r, When: on})
+		return nil
+	case directive.Flushes:
+		d.out.Flushes = true
+		_, err := d.param(c.What)
+		return err
+	case directive.Lends:
+		f, err := d.param(c.What)
+		if err != nil {
+			return err
+		}
+		of, err := d.param(c.Of)
+		if err != nil {
+			return err
+		}
+		d.out.Lends = append(d.out.Lends, Lend{Func: f, Of: of})
+		return d.about(of, nil, func(x *Case) { x.Uses = true })
+	case directive.Borrows, directive.Starts, directive.Views, directive.Alias:
+		return d.derived(c, on)
+	}
+	p, err := d.param(c.What)
+	if err != nil {
+		return err
+	}
+	if c.Verb == directive.Releases && on != nil {
+		d.of(p).tried = true
+	}
+	return d.about(p, on, func(x *Case) {
+		switch c.Verb {
+		case directive.Uses:
+			x.Uses = true
+		case directive.Releases:
+			x.Uses, x.Post = true, Released
+		case directive.Moves:
+			x.Uses, x.Post = true, Moved
+		case directive.Waits:
+			x.Post = Released
+		case directive.Keeps:
+			x.Post = Kept
+		}
+	})
+}
+
+// derived is a clause about a result that comes from a parameter.
+func (d *declared) derived(c directive.Clause, on []Cond) error {
+	r, err := d.result(c.What)
+	if err != nil {
+		return err
+	}
+	p, err := d.param(c.Of)
+	if err != nil {
+		return err
+	}
+	kind := map[directive.Verb]string{directive.Borrows: directive.Window, directive.Starts: directive.Op,
+		directive.Views: directive.View, directive.Alias: string(directive.Alias)}[c.Verb]
+	if err := d.about(p, nil, func(x *Case) { x.Uses = true }); err != nil {
+		return err
+	}
+	return d.about(p, on, func(x *Case) { x.Derived = append(x.Derived, Derived{Result: r, Kind: kind}) })
+}
+
+func (d *declared) of(p int) *effects {
+	if d.by[p] == nil {
+		d.by[p] = &effects{}
+	}
+	return d.by[p]
+}
+
+// about notes an effect on a parameter.
+func (d *declared) about(p int, on []Cond, set func(*Case)) error {
+	e := d.of(p)
+	if on == nil {
+		set(&e.always)
+		return nil
+	}
+	if e.on != nil && e.on[0] != on[0] {
+		return fmt.Errorf("there is another condition already")
+	}
+	e.on = on
+	set(&e.then)
+	return nil
+}
+
+// condition is about the last result.
+func (d *declared) condition(on string) ([]Cond, error) {
+	if on == directive.Always {
+		return nil, nil
+	}
+	last := d.sig.Results().Len() - 1
+	is := map[string]Is{directive.OnOK: Nil, directive.OnFail: NonNil, directive.OnTrue: True, directive.OnFalse: False}[on]
+	want := "an error"
+	fits := last >= 0 && types.Identical(d.sig.Results().At(last).Type(), types.Universe.Lookup("error").Type())
+	if is == True || is == False {
+		want = "a bool"
+		fits = last >= 0 && isBool(d.sig.Results().At(last).Type())
+	}
+	if !fits {
+		return nil, fmt.Errorf("on %s wants %s as the last result", on, want)
+	}
+	return []Cond{{Result: true, Index: last, Is: is}}, nil
+}
+
+func (d *declared) result(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n >= d.sig.Results().Len() {
+		return 0, fmt.Errorf("%q is not the number of a result; there are %d, from 0 on", text, d.sig.Results().Len())
+	}
+	return n, nil
+}
+
+func (d *declared) param(name string) (int, error) {
+	at := 0
+	if r := d.sig.Recv(); r != nil {
+		if r.Name() == name {
+			return 0, nil
+		}
+		at = 1
+	}
+	for i := range d.sig.Params().Len() {
+		if d.sig.Params().At(i).Name() == name {
+			return at + i, nil
+		}
+	}
+	return 0, fmt.Errorf("there is no parameter or receiver %s", name)
+}
+
+func isBool(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Kind() == types.Bool
+}

@@ -1,0 +1,208 @@
+// Package facts has what the analyzers remember of a package for those that
+// import it: what its types are and what its functions do with handles.
+//
+// Facts are encoded with gob, and the go command hashes the bytes into the cache keys of all
+// who import the package. So they have slices in a fixed order, and no maps. They hang on
+// origins of generic types and functions, never on instances.
+package facts
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Uses is a package's: it knows the runtime, itself or through what it imports. Packages without
+// it are not looked at any further.
+type Uses struct{}
+
+// Type is a type's: what values of it are, as a directive says.
+type Type struct{ Kind string }
+
+// Marker is a marker type's: the residency or the access that it stands for.
+type Marker struct{ Word, Name string }
+
+// Func is what a call of a function does. Parameters are counted as go/ssa does: the
+// receiver is the first.
+type Func struct {
+	Params   []Param // sorted by Index and Path
+	Fresh    []Fresh // sorted by Result
+	Lends    []Lend
+	NeverNil []int // results that are never nil
+	Flushes  bool  // it may wait for operations that it was not given
+	NoReturn bool
+}
+
+// Param is what happens to a parameter, or to what lies in it: Path is "", or
+// the fields on the way to a handle, as ".mr". One of the cases is what happens; there are none if nothing is known.
+type Param struct {
+	Index int
+	Path  string
+	Cases []Case
+}
+
+// Case is one way that a call may go, for one parameter.
+type Case struct {
+	When    []Cond // sorted; all hold
+	Uses    bool   // it has to be good
+	Post    State
+	How     string // the function that ended it, for messages
+	Derived []Derived
+}
+
+// State is what has become of a parameter.
+type State uint8
+
+// The states.
+const (
+	Same     State = iota // it is as it was
+	Released              // closed, ended
+	Moved                 // its memory goes on in another handle
+	Kept                  // somebody else has it, too
+	Unknown               // nothing is known
+)
+
+// Is is what is known of a value.
+type Is uint8
+
+// What may be known.
+const (
+	Nil Is = iota
+	NonNil
+	True
+	False
+)
+
+// Not is the opposite.
+func (i Is) Not() Is { return i ^ 1 }
+
+// Cond is what is known of a parameter or a result.
+type Cond struct {
+	Result bool
+	Index  int
+	Is     Is
+}
+
+// Derived is what a result has to do with a parameter.
+type Derived struct {
+	Result int
+	Kind   string // window, op, view, alias
+}
+
+// Fresh is a result that the caller has to release.
+type Fresh struct {
+	Result int
+	When   []Cond // of results; without any: always
+}
+
+// Lend is a parameter that is a function, which is called once at most with a window on another.
+type Lend struct{ Func, Of int }
+
+// AFact marks what the analysis framework may store.
+func (*Uses) AFact()   {}
+func (*Type) AFact()   {}
+func (*Marker) AFact() {}
+func (*Func) AFact()   {}
+
+func (*Uses) String() string     { return "uses the runtime" }
+func (t *Type) String() string   { return "is a " + t.Kind }
+func (m *Marker) String() string { return m.Word + " " + m.Name }
+
+// String says what a function does, for tests.
+func (f *Func) String() string {
+	var parts []string
+	for _, p := range f.Params {
+		for _, c := range p.Cases {
+			parts = append(parts, fmt.Sprintf("%d%s:%s", p.Index, p.Path, c))
+		}
+	}
+	for _, r := range f.Fresh {
+		parts = append(parts, fmt.Sprintf("fresh %d%v", r.Result, r.When))
+	}
+	for _, l := range f.Lends {
+		parts = append(parts, fmt.Sprintf("lends %d to %d", l.Of, l.Func))
+	}
+	if len(f.NeverNil) > 0 {
+		parts = append(parts, fmt.Sprintf("nevernil %v", f.NeverNil))
+	}
+	if f.Flushes {
+		parts = append(parts, "flushes")
+	}
+	if f.NoReturn {
+		parts = append(parts, "noreturn")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s State) String() string {
+	return [...]string{"same", "released", "moved", "kept", "unknown"}[min(s, Unknown)]
+}
+
+func (i Is) String() string { return [...]string{"nil", "nonnil", "true", "false"}[i&3] }
+
+func (c Case) String() string {
+	s := c.Post.String()
+	if c.Uses {
+		s += " used"
+	}
+	for _, d := range c.Derived {
+		s += fmt.Sprintf(" %s=%d", d.Kind, d.Result)
+	}
+	return s + fmt.Sprint(c.When)
+}
+
+func (c Cond) String() string {
+	where := "p"
+	if c.Result {
+		where = "r"
+	}
+	return fmt.Sprintf("%s%d %s", where, c.Index, c.Is)
+}
+
+// Empty reports whether nothing is known that a caller could use.
+func (f *Func) Empty() bool {
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && !f.Flushes && !f.NoReturn
+}
+
+// Sort brings all into the order in which facts are encoded, and drops what is there twice.
+func (f *Func) Sort() {
+	slices.SortFunc(f.Params, func(a, b Param) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Path, b.Path))
+	})
+	for i := range f.Params {
+		p := &f.Params[i]
+		for j := range p.Cases {
+			c := &p.Cases[j]
+			sortConds(&c.When)
+			slices.SortFunc(c.Derived, func(a, b Derived) int {
+				return cmp.Or(cmp.Compare(a.Result, b.Result), strings.Compare(a.Kind, b.Kind))
+			})
+		}
+		slices.SortFunc(p.Cases, func(a, b Case) int { return strings.Compare(a.order(), b.order()) })
+		p.Cases = slices.CompactFunc(p.Cases, func(a, b Case) bool { return a.order() == b.order() })
+	}
+	for i := range f.Fresh {
+		sortConds(&f.Fresh[i].When)
+	}
+	slices.SortFunc(f.Fresh, func(a, b Fresh) int { return cmp.Compare(a.Result, b.Result) })
+	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
+	slices.Sort(f.NeverNil)
+}
+
+func sortConds(list *[]Cond) {
+	slices.SortFunc(*list, func(a, b Cond) int { return strings.Compare(a.String(), b.String()) })
+	*list = slices.Compact(*list)
+}
+
+func (c Case) order() string { return c.String() + c.How }
+
+// Param is what is known of a parameter, or of what lies in it.
+func (f *Func) Param(index int, path string) (*Param, bool) {
+	for i := range f.Params {
+		if p := &f.Params[i]; p.Index == index && p.Path == path {
+			return p, true
+		}
+	}
+	return nil, false
+}

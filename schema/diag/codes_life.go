@@ -1,0 +1,117 @@
+package diag
+
+// Lives: what Go code does to regions, windows and operations along its paths.
+const (
+	UseAfterRelease  Code = "BW5101"
+	DoubleRelease    Code = "BW5102"
+	UseAfterMove     Code = "BW5103"
+	Leak             Code = "BW5104"
+	WindowLeak       Code = "BW5105"
+	WindowAfterClose Code = "BW5106"
+	ReleaseBorrowed  Code = "BW5107"
+	ReleaseInFlight  Code = "BW5108"
+	DroppedOp        Code = "BW5109"
+	IgnoredWait      Code = "BW5110"
+	ViewOutlives     Code = "BW5111"
+	ErrorPathUse     Code = "BW5112"
+)
+
+var _ = register(
+	Rule{
+		Code: UseAfterRelease, Name: "use-after-release", Severity: Error,
+		Title: "a region is used after it was closed",
+		Why: "A closed region has no memory: opening a window on it or posting an operation with it is ErrReleased. Another " +
+			"function that closes it counts too. Use it before, or close it later: a defer behind the error check runs last.",
+		Wrong: "err = mr.Close()\nw, err := barewire.Open(mr)\n",
+		Right: "w, err := barewire.Open(mr)\nerr = w.Close()\nerr = mr.Close()\n",
+	},
+	Rule{
+		Code: DoubleRelease, Name: "double-release", Severity: Error,
+		Title: "a region or window is closed twice",
+		Why: "The second Close is an error, ErrReleased or ErrWindowClosed, and a sign that two places believe to own the region. One must " +
+			"give it up. A deferred Close counts where it runs: at the end of the function.",
+		Wrong: "defer mr.Close()\nerr = mr.Close()\n",
+		Right: "defer mr.Close()\n",
+	},
+	Rule{
+		Code: UseAfterMove, Name: "use-after-move", Severity: Error,
+		Title: "a region is used after it was moved",
+		Why: "Register and Deregister give another region for the same memory, and end the one that they were given: what is " +
+			"asked of it afterwards is ErrMoved, also to close it. Use what they return. If they fail the region is as it was, and still to be closed.",
+		Wrong: "mr, err := rdma.Register(dom, r, SampleRemoteRead())\nw, err := barewire.Open(r)\n",
+		Right: "mr, err := rdma.Register(dom, r, SampleRemoteRead())\nw, err := barewire.Open(mr)\n",
+	},
+	Rule{
+		Code: Leak, Name: "region-leak", Severity: Error,
+		Title: "a region is not released on every path",
+		Why: "A region's memory is not the garbage collector's: it stays until somebody closes the region, and so does what peers may do with it. " +
+			"The usual gap is a return for an error between making the region and closing it: where Register fails the region that it was given is still open. " +
+			"A region that is returned, stored or given away is somebody else's to close, and is not reported.",
+		Wrong: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\treturn err\n}\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\nif err != nil {\n\treturn err\n}\ndefer mr.Close()\n",
+		Right: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\treturn err\n}\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\nif err != nil {\n\treturn errors.Join(err, r.Close())\n}\ndefer mr.Close()\n",
+	},
+	Rule{
+		Code: WindowLeak, Name: "window-leak", Severity: Error,
+		Title: "a window is not closed on every path",
+		Why: "While a window is open its region can be neither closed nor registered: both are ErrBorrowed. One that is never closed keeps its " +
+			"region for good. Close it with a defer behind the error check, or let With do both.",
+		Wrong: "w, err := barewire.Open(r)\nif err != nil {\n\treturn err\n}\nSampleAt(w, 0).SetCelsius(20)\nreturn nil\n",
+		Right: "w, err := barewire.Open(r)\nif err != nil {\n\treturn err\n}\ndefer w.Close()\nSampleAt(w, 0).SetCelsius(20)\nreturn nil\n",
+	},
+	Rule{
+		Code: WindowAfterClose, Name: "window-after-close", Severity: Error,
+		Title: "a window is used after it was closed",
+		Why: "A closed window reaches memory that its region may no longer have. In a release build nothing checks: the program faults, or " +
+			"reads what was there. The race detector and -tags barewiredebug panic.",
+		Wrong: "err = w.Close()\nx := SampleAt(w, 0).Celsius()\n",
+		Right: "x := SampleAt(w, 0).Celsius()\nerr = w.Close()\n",
+	},
+	Rule{
+		Code: ReleaseBorrowed, Name: "release-while-borrowed", Severity: Error,
+		Title: "a region is closed or moved while a window on it is open",
+		Why: "Close, Register and Deregister are ErrBorrowed while a window is open, and the region stays as it is. Deferred calls run in the " +
+			"opposite order: the window's defer belongs behind the region's.",
+		Wrong: "w, err := barewire.Open(r)\ndefer w.Close()\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\n",
+		Right: "w, err := barewire.Open(r)\nerr = w.Close()\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\n",
+	},
+	Rule{
+		Code: ReleaseInFlight, Name: "release-in-flight", Severity: Error,
+		Title: "a region is closed or moved while an operation on it is in flight",
+		Why: "The device reads or writes the region's memory until the operation has ended; until then Close, Register and Deregister are " +
+			"ErrInFlight. Wait for the operation on every path, also where another one could not be posted.",
+		Wrong: "op, err := rdma.Read(conn, mr.Span(0, 1), rem)\nerr = mr.Close()\n",
+		Right: "op, err := rdma.Read(conn, mr.Span(0, 1), rem)\nerr = op.Wait(ctx)\nerr = mr.Close()\n",
+	},
+	Rule{
+		Code: DroppedOp, Name: "dropped-operation", Severity: Error,
+		Title: "an operation is not waited for",
+		Why: "Only Wait says whether an operation succeeded, and when its memory may be used again. One that nobody waits for leaves both open. " +
+			"Conn.Flush, Conn.Drain and closing the connection end all operations, so that they count as waiting; an operation without a name " +
+			"whose posting was checked is left to them.",
+		Wrong: "op, err := rdma.Read(conn, mr.Span(0, 1), rem)\nif err != nil {\n\treturn err\n}\nfmt.Println(op)\nreturn nil\n",
+		Right: "op, err := rdma.Read(conn, mr.Span(0, 1), rem)\nif err != nil {\n\treturn err\n}\nreturn op.Wait(ctx)\n",
+	},
+	Rule{
+		Code: IgnoredWait, Name: "ignored-wait", Severity: Warning,
+		Title: "the error of Wait is not looked at",
+		Why: "An operation fails when it is waited for, not when it is posted: who ignores that error goes on with memory that was never written. " +
+			"It is not reported where the function returns another error; and _ = op.Wait(ctx) says that it is meant.",
+		Wrong: "op.Wait(ctx)\nreturn nil\n",
+		Right: "return op.Wait(ctx)\n",
+	},
+	Rule{
+		Code: ViewOutlives, Name: "view-outlives", Severity: Error,
+		Title: "a view is used after what it is of has ended",
+		Why: "Spans are good as long as their region, and views, slices and atomics as long as their window. Afterwards the memory may be gone: the " +
+			"program faults, or the operation is refused. Copy what must live longer.",
+		Wrong: "w, err := barewire.Open(r)\nv := SampleAt(w, 0)\nerr = w.Close()\nx := v.Celsius()\n",
+		Right: "w, err := barewire.Open(r)\nx := SampleAt(w, 0).Celsius()\nerr = w.Close()\n",
+	},
+	Rule{
+		Code: ErrorPathUse, Name: "error-path-use", Severity: Error,
+		Title: "a region is used where the call that makes it failed",
+		Why:   "Together with an error a region is nil, and everything asked of it is ErrNoRegion, which hides the first error.",
+		Wrong: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\t_, err = barewire.Open(r)\n\treturn err\n}\n",
+		Right: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\treturn err\n}\n",
+	},
+)
