@@ -34,6 +34,7 @@ type guest struct {
 	raw    net.Conn
 	conn   net.Conn // raw, or TLS over it; set by run
 	peer   string
+	came   time.Time
 	host   netip.Addr
 	source netip.Addr // whose share of the places it takes
 
@@ -55,7 +56,7 @@ var (
 
 func newGuest(ln *listener, conn net.Conn) *guest {
 	g := &guest{
-		ln: ln, raw: conn, conn: conn, host: hostOf(conn.RemoteAddr()), asked: &asked{frame: &fpdu.Startup{}},
+		ln: ln, raw: conn, conn: conn, came: time.Now(), host: hostOf(conn.RemoteAddr()), asked: &asked{frame: &fpdu.Startup{}},
 		cut: make(chan struct{}), quiet: make(chan struct{}), verdict: make(chan error, 1),
 	}
 	if a := conn.RemoteAddr(); a != nil {

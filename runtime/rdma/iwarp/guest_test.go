@@ -23,6 +23,7 @@ func TestCrowd(t *testing.T) {
 		crowd = append(crowd, raw(t, l.Addr()))
 	}
 	until(t, "the crowd is there", func() bool { n, _ := l.states(); return n == maxSourceGuests })
+	time.Sleep(moment)
 	got := acceptOn(t, l, silence)
 	p := raw(t, l.Addr())
 	p.send(honest)
@@ -33,6 +34,39 @@ func TestCrowd(t *testing.T) {
 	}
 	if n, _ := l.states(); n != maxSourceGuests-1 {
 		t.Errorf("%d guests, want %d", n, maxSourceGuests-1)
+	}
+}
+
+// TestBurst has one source connect with more peers than it has places, at once, as a program does that opens its connections.
+// All ask, and none is dropped before it could. Then it has more come than there is room for in such a moment.
+func TestBurst(t *testing.T) {
+	d := openDomain(t, Options{}, &rdma.Config{HandshakeTimeout: patience})
+	l := bare(t, d)
+	const n = 3 * maxSourceGuests
+	var crowd []peer
+	for range n {
+		crowd = append(crowd, raw(t, l.Addr()))
+	}
+	until(t, "all are there", func() bool { g, _ := l.states(); return g == n })
+	for _, p := range crowd {
+		p.send(honest)
+	}
+	until(t, "all have asked", func() bool { _, w := l.states(); return w == n })
+	for range n {
+		(<-acceptOn(t, l, silence)).must(t)
+	}
+	for _, p := range crowd {
+		p.expect(welcomed)
+	}
+	crowd = crowd[:0]
+	for range burst*maxSourceGuests + 10 {
+		crowd = append(crowd, raw(t, l.Addr()))
+	}
+	for _, p := range crowd[:10] {
+		p.ended()
+	}
+	if g, _ := l.states(); g > burst*maxSourceGuests {
+		t.Errorf("%d guests, and no more than %d may be there", g, burst*maxSourceGuests)
 	}
 }
 
@@ -51,6 +85,10 @@ func TestManySources(t *testing.T) {
 	}
 	var crowd []peer
 	for i := range maxGuests + 10 {
+		if i == maxGuests {
+			until(t, "they are there", func() bool { n, _ := l.states(); return n == maxGuests })
+			time.Sleep(moment)
+		}
 		crowd = append(crowd, come(i/20)) // 20 of each
 	}
 	for _, p := range crowd[:10] {
@@ -72,7 +110,7 @@ func TestNoRoom(t *testing.T) {
 	d := openDomain(t, Options{}, &rdma.Config{HandshakeTimeout: patience})
 	l := bare(t, d)
 	var first peer
-	for i := range maxSourceGuests {
+	for i := range burst * maxSourceGuests {
 		p := raw(t, l.Addr())
 		p.send(honest)
 		if i == 0 {

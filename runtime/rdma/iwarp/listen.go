@@ -17,6 +17,8 @@ import (
 const (
 	maxGuests       = 256 // peers that have connected and are not accepted yet: each has a goroutine
 	maxSourceGuests = 64  // of them from one source
+	burst           = 4   // so many times both may be there while nobody has been silent for longer than a moment
+	moment          = 250 * time.Millisecond
 	firstPause      = 5 * time.Millisecond
 	longestPause    = time.Second
 )
@@ -117,8 +119,8 @@ func (ln *listener) scarce(err error) {
 	ln.log.warn("iwarp: a connection could not be taken", "error", err, "hint", hint)
 }
 
-// arrive gives a new connection a place among those in start-up, and a goroutine. Where there is none, the
-// one of its source that has been silent for longest makes room, or, where all places are taken, of any.
+// arrive gives a new connection a place among those in start-up, and a goroutine. Where there is none, those of its
+// source that have been silent for longest make room, or, where all places are taken, of any.
 func (ln *listener) arrive(conn net.Conn) {
 	g := newGuest(ln, conn)
 	ln.mu.Lock()
@@ -131,19 +133,30 @@ func (ln *listener) arrive(conn net.Conn) {
 	}
 	same := func(o *guest) bool { return o.source == g.source }
 	any := func(*guest) bool { return true }
-	of := 0
-	for _, o := range ln.guests {
-		if same(o) {
-			of++
-		}
-	}
-	if of >= maxSourceGuests && !ln.evict(same) || len(ln.guests) >= maxGuests && !ln.evict(any) {
+	if !ln.room(same, maxSourceGuests) || !ln.room(any, maxGuests) {
 		g.drop()
 		ln.log.warn("iwarp: a peer was turned away: too many wait to be accepted", "peer", g.peer, "waiting", len(ln.guests))
 		return
 	}
 	ln.guests = append(ln.guests, g)
 	ln.work.Go(g.run)
+}
+
+// room reports whether one more guest may come of those that which is for, of whom there should be fewer than most. Who has
+// been silent for a moment is dropped for that. Who has just come has a moment to ask, as many do at once when a program opens
+// its connections: for them there may be more, up to a bound. mu is held.
+func (ln *listener) room(which func(*guest) bool, most int) bool {
+	n := 0
+	for _, g := range ln.guests {
+		if which(g) {
+			n++
+		}
+	}
+	now := time.Now()
+	for n >= most && ln.evict(func(g *guest) bool { return which(g) && now.Sub(g.came) >= moment }) {
+		n--
+	}
+	return n < burst*most || ln.evict(which)
 }
 
 // evict drops the guest that came first of those that have asked for nothing yet. mu is held.
@@ -153,6 +166,7 @@ func (ln *listener) evict(which func(*guest) bool) bool {
 			ln.guests = slices.Delete(ln.guests, i, i+1)
 			g.stage = dropped
 			g.drop()
+			ln.log.warn("iwarp: a peer was dropped for others: it has connected, and asked for nothing", "peer", g.peer)
 			return true
 		}
 	}

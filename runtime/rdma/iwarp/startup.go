@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
@@ -166,7 +167,7 @@ var errSilent = errors.New("the connection ended before the peer said anything")
 // cut is the error of a frame that ended after n octets.
 func cut(n int, err error) error {
 	switch {
-	case n == 0 && errors.Is(err, io.EOF):
+	case n == 0 && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)): // reset, if it did not read what was sent
 		return errSilent
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &fpdu.Fault{Cause: fpdu.BadStartup, Detail: fmt.Sprintf("the connection ended after %d octets of a start-up frame", n)}

@@ -179,6 +179,37 @@ func TestDials(t *testing.T) {
 	}
 }
 
+// TestDialsWhoEnds dials who ends the connection without a word: in good order, or with a reset, as the system does where the request
+// was not read.
+func TestDialsWhoEnds(t *testing.T) {
+	for name, end := range map[string]func(*net.TCPConn) error{
+		"in good order": (*net.TCPConn).CloseWrite,
+		"with a reset":  func(c *net.TCPConn) error { _ = c.SetLinger(0); return c.Close() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := openDomain(t, Options{}, &barewireMode)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			got := dialOn(t, d, l.Addr().String(), "")
+			conn, err := l.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			peerOn(t, conn).expect(req + "50 02 000c 8080 c080" + ours)
+			if err := end(conn.(*net.TCPConn)); err != nil {
+				t.Fatal(err)
+			}
+			if a := <-got; !errors.Is(a.err, errSilent) || !strings.Contains(a.err.Error(), "wants no more connections of ours") {
+				t.Errorf("dialled: %v", a.err)
+			}
+		})
+	}
+}
+
 // TestDialsOlder dials peers that know revision 1 only: one that refuses, and one that ends the connection.
 func TestDialsOlder(t *testing.T) {
 	for name, reply := range map[string]string{"that refuses": rep + "60 01 0000", "that ends the connection": ""} {
