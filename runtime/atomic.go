@@ -93,6 +93,7 @@ func (a Atomic32) Or(x uint32) uint32 { return le32(atomic.OrUint32(a.p, le32(x)
 // proves that it is aligned.
 //
 //barewire:generated
+//barewire:effect views=0 of w
 func Word64[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintptr) Atomic64 {
 	return Atomic64{(*uint64)(unsafe.Add(At(w, i, size), off))}
 }
@@ -100,6 +101,7 @@ func Word64[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintp
 // Word32 is as [Word64], for a u32.
 //
 //barewire:generated
+//barewire:effect views=0 of w
 func Word32[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintptr) Atomic32 {
 	return Atomic32{(*uint32)(unsafe.Add(At(w, i, size), off))}
 }
@@ -108,6 +110,7 @@ func Word32[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintp
 // is for generated code.
 //
 //barewire:generated
+//barewire:effect uses=w
 func Load64[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint64 {
 	return Atomic64{(*uint64)(unsafe.Add(At(w, i, size), off))}.Load()
 }
@@ -115,6 +118,7 @@ func Load64[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint
 // Load32 is as [Load64], for a u32.
 //
 //barewire:generated
+//barewire:effect uses=w
 func Load32[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint32 {
 	return Atomic32{(*uint32)(unsafe.Add(At(w, i, size), off))}.Load()
 }
@@ -137,6 +141,7 @@ func MintGlobalAtomics(f seal.Friend, domain any) GlobalAtomics {
 // The error is [ErrNotGlobal] where g is of another domain than the region. It is for generated code.
 //
 //barewire:generated
+//barewire:effect views=0 of w on ok
 func Global64[T Fixed[T], A CanRemoteAtomic](w Window[T, A], i int, size, off uintptr, g GlobalAtomics) (Atomic64, error) {
 	if err := w.loan.global(g); err != nil {
 		return Atomic64{}, err
@@ -145,6 +150,9 @@ func Global64[T Fixed[T], A CanRemoteAtomic](w Window[T, A], i int, size, off ui
 }
 
 // Global32 is as [Global64], for a u32.
+//
+//barewire:generated
+//barewire:effect views=0 of w on ok
 func Global32[T Fixed[T], A CanRemoteAtomic](w Window[T, A], i int, size, off uintptr, g GlobalAtomics) (Atomic32, error) {
 	if err := w.loan.global(g); err != nil {
 		return Atomic32{}, err

@@ -21,4 +21,6 @@
 // each handle has a generation, and the errors ([ErrMoved], [ErrReleased],
 // [ErrBorrowed], [ErrInFlight]) name the region, its type, where it was made,
 // and where what is in the way happened.
+//
+//barewire:trust what a call does to a handle is in its generation, which its type does not show
 package barewire

@@ -62,6 +62,7 @@ func FieldParts[F any, A RemoteAccess](key seal.Friend, f Field[F, A]) (Ref, err
 // of a span. It is for generated code. An index out of range is refused by the operation.
 //
 //barewire:generated
+//barewire:effect views=0 of s
 func FieldIn[F any, T Fixed[T], A Access](s Span[T, A], i int, off, size uintptr) LocalField[F] {
 	h, r := s.h, s.r
 	if h == nil {

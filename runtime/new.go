@@ -27,6 +27,8 @@ type hostMemory interface{ CPU | Unified }
 // The error is [ErrNoPlace], or a [*RegionError] that is [ErrRange] for n below 1 and
 // [ErrNoMemory] where the system has no such memory. A place that names a
 // residency which this allocator does not serve is an error too.
+//
+//barewire:effect fresh=0 on ok
 func New[T Fixed[T], R hostMemory](p Place[T, R], n int, opts ...Option) (*Region[T, R, Unregistered], error) {
 	if p.info == nil {
 		return nil, ErrNoPlace
@@ -58,6 +60,8 @@ type Back struct {
 }
 
 // Backing tells what the memory of a region is made of.
+//
+//barewire:effect uses=r
 func Backing[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Back, error) {
 	if err := r.hold("backing"); err != nil {
 		return Back{}, err
@@ -86,6 +90,8 @@ type Placed struct {
 
 // Placement asks the system where a region's memory lies now: pages get their
 // place when they are first touched, and may be moved later. CPU memory may be anywhere in the machine.
+//
+//barewire:effect uses=r
 func Placement[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Placed, error) {
 	if err := r.hold("placement"); err != nil {
 		return Placed{}, err

@@ -68,6 +68,8 @@ type state struct {
 
 // Span is the n elements of r from the element i on. A range that is not in
 // the region is an error of the operation that is asked to use it.
+//
+//barewire:effect views=0 of r
 func (r *Region[T, R, A]) Span(i, n int) Span[T, A] {
 	if r == nil || r.h == nil {
 		return Span[T, A]{}
@@ -77,6 +79,8 @@ func (r *Region[T, R, A]) Span(i, n int) Span[T, A] {
 }
 
 // Len is the number of elements.
+//
+//barewire:effect looks=r
 func (r *Region[T, R, A]) Len() int {
 	if r == nil || r.h == nil {
 		return 0
@@ -85,6 +89,8 @@ func (r *Region[T, R, A]) Len() int {
 }
 
 // String names the region as errors do: its type, and where it was made.
+//
+//barewire:effect looks=r
 func (r *Region[T, R, A]) String() string {
 	if r == nil || r.h == nil {
 		return "no region"
@@ -99,6 +105,8 @@ func (r *Region[T, R, A]) String() string {
 // in the memory perhaps, it is [ErrRegistered], and the region is not closed: what it grants has
 // ended, and Close may be called again, until it succeeds; closing the domain does so, too.
 // Any other error is the system's, and comes after it was closed.
+//
+//barewire:effect releases=r on ok
 func (r *Region[T, R, A]) Close() error {
 	if r == nil || r.h == nil {
 		return ErrNoRegion

@@ -71,6 +71,7 @@ func again(try int, since *time.Time) bool {
 // gives the sequence, and [ErrUnstable] where each try met a writer for a second. It is for generated code.
 //
 //barewire:generated
+//barewire:effect uses=w
 func Snapshot[T Fixed[T], A Access](w Window[T, A], i int, dst []byte) (seq uint64, err error) {
 	return snapshot(dst, At(w, i, uintptr(len(dst))))
 }
@@ -96,6 +97,7 @@ func snapshot(dst []byte, p unsafe.Pointer) (seq uint64, err error) {
 // one waits for the other; [ErrUnstable] where that took a second. It is for generated code.
 //
 //barewire:generated
+//barewire:effect uses=w
 func Publish[T Fixed[T], A Access](w Window[T, A], i int, src []byte) error {
 	return publish(At(w, i, uintptr(len(src))), src)
 }

@@ -36,6 +36,8 @@ type loan struct {
 
 // Open opens a window on the elements of a region. The error is a [*RegionError]:
 // [ErrMoved], [ErrReleased], or [ErrNoRegion].
+//
+//barewire:effect borrows=0 of r on ok, fresh=0 on ok
 func Open[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A]) (Window[T, A], error) {
 	if r == nil || r.h == nil {
 		return Window[T, A]{}, ErrNoRegion
@@ -48,6 +50,8 @@ func Open[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A]) (Window[T
 }
 
 // With opens a window for as long as use runs, and closes it after, also when use panics.
+//
+//barewire:effect lends=use of r
 func With[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A], use func(Window[T, A]) error) (err error) {
 	if use == nil {
 		return errNoUse
@@ -69,6 +73,8 @@ var errNoUse = errors.New("barewire: with: the function that is to use the windo
 
 // Close ends the window. What it gave (views, slices, atomics) must not be used any
 // more. A second Close is [ErrWindowClosed].
+//
+//barewire:effect releases=w
 func (w Window[T, A]) Close() error {
 	if w.loan.slot == nil {
 		return ErrNoWindow
@@ -77,10 +83,14 @@ func (w Window[T, A]) Close() error {
 }
 
 // Len is the number of elements.
+//
+//barewire:effect looks=w
 func (w Window[T, A]) Len() int { return len(w.all) }
 
 // Format writes how many elements there are, for any verb: the elements themselves
 // are not the fmt package's to read, least of all when the window is closed.
+//
+//barewire:effect looks=w
 func (w Window[T, A]) Format(f fmt.State, _ rune) {
 	if f != nil {
 		fmt.Fprintf(f, "window on %s", region.Elements(len(w.all)))
@@ -91,6 +101,7 @@ func (w Window[T, A]) Format(f fmt.State, _ rune) {
 // as a slice's does. It is for generated code.
 //
 //barewire:generated
+//barewire:effect views=0 of w
 func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointer {
 	if region.Checked {
 		w.loan.check(i, len(w.all))
@@ -104,6 +115,7 @@ func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointe
 // with [Step]. It is for generated code.
 //
 //barewire:generated
+//barewire:effect views=0 of w
 func Elements[T Fixed[T], A Access](w Window[T, A]) (first unsafe.Pointer, n int) {
 	if region.Checked {
 		w.loan.check(0, 1)
@@ -122,6 +134,8 @@ func Step(first unsafe.Pointer, at uintptr) unsafe.Pointer {
 // Slice is the elements as a slice over the region's memory: no copy. It must not
 // be used after the window is closed. The error is [ErrWindowClosed], or
 // [wire.ErrBigEndian] on machines that store the high byte first.
+//
+//barewire:effect views=0 of w on ok
 func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
 	if err := w.loan.open("slice"); err != nil {
 		return nil, err

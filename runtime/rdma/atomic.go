@@ -24,6 +24,7 @@ type AtomicOp[F word] struct {
 // bytes ([ErrMisaligned]).
 //
 //go:noinline
+//barewire:effect fresh=0 on ok
 func CompareAndSwap[F word, A barewire.CanRemoteAtomic](p Poster, f barewire.Field[F, A], old, x F) (AtomicOp[F], error) {
 	var r request
 	r.verb, r.compare, r.operand = VerbCompareSwap, uint64(old), uint64(x)
@@ -34,6 +35,7 @@ func CompareAndSwap[F word, A barewire.CanRemoteAtomic](p Poster, f barewire.Fie
 // [CompareAndSwap].
 //
 //go:noinline
+//barewire:effect fresh=0 on ok
 func FetchAdd[F word, A barewire.CanRemoteAtomic](p Poster, f barewire.Field[F, A], x F) (AtomicOp[F], error) {
 	var r request
 	r.verb, r.operand = VerbFetchAdd, uint64(x)
@@ -60,6 +62,8 @@ func atomic64[F word, A barewire.CanRemoteAtomic](p Poster, r *request, f barewi
 // Wait returns what the word was before, once the operation has ended. The result is
 // kept for whoever waits first, however late; a second Wait may still get it, or [ErrCollected]. Results that nobody
 // waits for cost an allocation each. Otherwise it is as [Op.Wait].
+//
+//barewire:effect waits=o
 func (o AtomicOp[F]) Wait(ctx context.Context) (F, error) {
 	if err := o.op.Wait(ctx); err != nil {
 		return 0, err
@@ -73,4 +77,6 @@ func (o AtomicOp[F]) Wait(ctx context.Context) (F, error) {
 }
 
 // Done reports whether the operation has ended, without waiting.
+//
+//barewire:effect waits=o on true
 func (o AtomicOp[F]) Done() bool { return o.op.Done() }

@@ -195,6 +195,8 @@ func (d *Device) Domain() (*Domain, error) {
 // Close closes the device with its domains, and so their connections. Closing
 // again waits until it is closed, and does nothing; if that failed because a peer is still in the memory
 // of a region, it tries again: see [Domain.Close].
+//
+//barewire:effect flushes=d
 func (d *Device) Close() error {
 	if d.none() {
 		return errNoDevice

@@ -236,6 +236,8 @@ func (c *Conn) nothing(kind wantKind) error {
 // agree on. It must not be used after the window is closed. The error is
 // [barewire.ErrRange], [barewire.ErrWindowClosed], or [ErrDomain] where the region is not
 // in the domain of the connection that the notification came by: nothing was written there.
+//
+//barewire:effect views=0 of w on ok
 func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification, w barewire.Window[T, A], i, count int) ([]T, error) {
 	if n.from == nil {
 		return nil, wrap(ErrOp, "received: a zero Notification; NextNotification gives others")

@@ -48,6 +48,8 @@ func checkName(name string) error {
 // grants or less. It stays offered until [Withdraw], and as long as mr is
 // registered and the connection is. Names have 1 to 120 printable bytes; the error is
 // [ErrName], [ErrOffered], [ErrTooMany] (see [Config.MaxOffers]), [ErrPlain], or [ErrRevoked] after [Revoke].
+//
+//barewire:effect uses=mr
 func Offer[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, mr *barewire.Region[T, R, A]) error {
 	reg, err := current(mr)
 	if err != nil {

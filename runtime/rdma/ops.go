@@ -18,6 +18,7 @@ import (
 // the queue is full: the error is an [*OpError] around the reason.
 //
 //go:noinline
+//barewire:effect starts=0 of dst on ok, fresh=0 on ok
 func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](p Poster, dst barewire.Span[T, A], src barewire.Remote[T, B]) (Op, error) {
 	var r request
 	r.verb = VerbRead
@@ -32,6 +33,7 @@ func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](
 // says. For what is refused see [Read].
 //
 //go:noinline
+//barewire:effect starts=0 of src on ok, fresh=0 on ok
 func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbWrite
@@ -46,6 +48,7 @@ func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite
 // refused with [ErrNoCredit] while the peer has too many notifications and messages unread: [Conn.WaitCredit] waits.
 //
 //go:noinline
+//barewire:effect starts=0 of src on ok, fresh=0 on ok
 func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A], imm uint32) (Op, error) {
 	var r request
 	r.verb, r.imm = VerbWriteNotify, imm
@@ -59,6 +62,7 @@ func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemot
 // many as the device's [Limits] have Segments, 4 at most.
 //
 //go:noinline
+//barewire:effect starts=0 of src on ok, fresh=0 on ok
 func WriteGather[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src ...barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbWrite
@@ -85,6 +89,7 @@ func WriteGather[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemot
 // [ErrNoCredit] while the peer has too many messages unread: [Conn.WaitCredit] waits.
 //
 //go:noinline
+//barewire:effect starts=0 of src on ok, fresh=0 on ok
 func Send[T barewire.Fixed[T], A barewire.Registered](p Poster, src barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbSend
@@ -97,6 +102,7 @@ func Send[T barewire.Fixed[T], A barewire.Registered](p Poster, src barewire.Spa
 // ReadField is [Read] for one field of an element.
 //
 //go:noinline
+//barewire:effect starts=0 of dst on ok, fresh=0 on ok
 func ReadField[F any, A barewire.CanRemoteRead](p Poster, dst barewire.LocalField[F], src barewire.Field[F, A]) (Op, error) {
 	var r request
 	r.verb = VerbRead
@@ -109,6 +115,7 @@ func ReadField[F any, A barewire.CanRemoteRead](p Poster, dst barewire.LocalFiel
 // WriteField is [Write] for one field of an element.
 //
 //go:noinline
+//barewire:effect starts=0 of src on ok, fresh=0 on ok
 func WriteField[F any, A barewire.CanRemoteWrite](p Poster, dst barewire.Field[F, A], src barewire.LocalField[F]) (Op, error) {
 	var r request
 	r.verb = VerbWrite
@@ -122,6 +129,7 @@ func WriteField[F any, A barewire.CanRemoteWrite](p Poster, dst barewire.Field[F
 // with the error of the operation that failed. It does not say that they are durable.
 //
 //go:noinline
+//barewire:effect flushes=c
 func (c *Conn) Flush(ctx context.Context) error {
 	r := request{verb: VerbFlush}
 	op, err := post(c, &r, nil)

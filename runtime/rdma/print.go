@@ -38,6 +38,8 @@ func (c *Conn) String() string {
 }
 
 // String says which operation it is, for logs: by the number that [OpError] has.
+//
+//barewire:effect looks=o
 func (o Op) String() string {
 	if o.c.none() {
 		return "no operation"

@@ -36,6 +36,8 @@ type registration struct {
 // moves the region: the one that is given is good no longer ([barewire.ErrMoved]),
 // and the one that is returned is the caller's to close. While windows on the region are open
 // it is [barewire.ErrBorrowed]. After an error the region is as it was, and still good.
+//
+//barewire:effect moves=r on ok, fresh=0 on ok
 func Register[T barewire.Fixed[T], R barewire.Registrable, A barewire.Registered](dom *Domain, r *barewire.Region[T, R, barewire.Unregistered], g barewire.Grant[T, A]) (*barewire.Region[T, R, A], error) {
 	h, gen, err := barewire.Core(friend, r)
 	if err != nil {
@@ -148,6 +150,8 @@ func (dom *Domain) closeRegions(ctx context.Context) error {
 
 // Also registers the memory of a registered region once more: in another domain,
 // or with other rights. The memory goes when all its regions are closed.
+//
+//barewire:effect uses=mr, fresh=0 on ok
 func Also[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.Registered](dom *Domain, mr *barewire.Region[T, R, A], g barewire.Grant[T, B]) (*barewire.Region[T, R, B], error) {
 	h, gen, err := barewire.Core(friend, mr)
 	if err != nil {
@@ -192,6 +196,8 @@ func (dom *Domain) also(h *region.Handle, gen uint32, rights barewire.Rights) (*
 // [barewire.ErrSiblings] while the memory has other regions ([Also]).
 // After an error mr is still good and its registration may or may not be; then
 // call again, or close it.
+//
+//barewire:effect moves=mr on ok, fresh=0 on ok
 func Deregister[T barewire.Fixed[T], R barewire.Registrable, A barewire.Registered](ctx context.Context, mr *barewire.Region[T, R, A]) (*barewire.Region[T, R, barewire.Unregistered], error) {
 	h, gen, err := barewire.Core(friend, mr)
 	if err != nil {
@@ -321,6 +327,8 @@ func (r *registration) ref(k Keys, rights barewire.Rights) barewire.Ref {
 // RemoteOf is the reference to a region of one's own, to put into messages: a
 // peer of the domain that has it may do what the region grants. The error is
 // [ErrRevoked] after [Revoke].
+//
+//barewire:effect uses=mr
 func RemoteOf[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](mr *barewire.Region[T, R, A]) (barewire.Remote[T, A], error) {
 	reg, err := current(mr)
 	if err != nil {

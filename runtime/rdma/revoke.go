@@ -14,6 +14,8 @@ import (
 // of its own side. Peers that were given the key are told, so that their
 // operations are refused before they are posted where the news came first; else
 // they fail. After an error the region is still good, and what it grants may be revoked or not.
+//
+//barewire:effect uses=mr
 func Revoke[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](ctx context.Context, mr *barewire.Region[T, R, A]) error {
 	h, gen, err := barewire.Core(friend, mr)
 	if err != nil {
@@ -109,6 +111,8 @@ type scope struct {
 // a region: the key is good on that connection only, until [Scoped.Revoke], and as
 // long as mr is registered. The error is [ErrNoScope] where the device cannot
 // do it ([Limits].ConnGrants), and [ErrRights] where g grants more than mr does.
+//
+//barewire:effect uses=mr
 func Grant[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.RemoteAccess](c *Conn, mr *barewire.Region[T, R, A], g barewire.Grant[T, B]) (*Scoped[T, B], error) {
 	_, rights, err := barewire.GrantParts(friend, g)
 	if err != nil {
