@@ -1,0 +1,10 @@
+package analyzers
+
+import (
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/bwlife"
+)
+
+// All are the analyzers, for drivers.
+func All() []*analysis.Analyzer { return []*analysis.Analyzer{bwlife.Analyzer} }

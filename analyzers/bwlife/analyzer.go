@@ -1,0 +1,220 @@
+package bwlife
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+)
+
+// Analyzer finds lifetimes that go wrong.
+var Analyzer = &analysis.Analyzer{
+	Name:      "bwlife",
+	Doc:       "report regions, windows and operations whose lives go wrong: used after they ended, ended twice, never, or while something is in the way",
+	URL:       "https://pkg.go.dev/github.com/fidelityframework/barewire-gen/analyzers/bwlife",
+	Run:       analyze,
+	FactTypes: []analysis.Fact{new(facts.Uses), new(facts.Type), new(facts.Marker), new(facts.Func)},
+}
+
+// analyzer is one package that is looked at.
+type analyzer struct {
+	pass     *analysis.Pass
+	prog     *ssa.Program
+	pkg      *ssa.Package
+	sums     map[*types.Func]*facts.Func // of this package, and nil of others
+	declared map[*types.Func]bool        // it has a directive
+	trusted  bool                        // the package as a whole
+	shapes   map[*ssa.Function]*shape
+	names    map[token.Pos][]string // what the results of a call are assigned to, by its parenthesis
+	unlooked map[token.Pos]bool     // calls whose results nobody takes
+	reports  []report
+	capped   int // runs that cost too much: they are silent
+	broken   int // functions that the analysis itself failed on
+}
+
+func analyze(pass *analysis.Pass) (any, error) {
+	a := &analyzer{
+		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, shapes: map[*ssa.Function]*shape{},
+		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{},
+	}
+	defines := a.directives()
+	if !defines && !a.importsRuntime() {
+		a.flush()
+		return nil, nil
+	}
+	pass.ExportPackageFact(&facts.Uses{})
+	if !a.trusted {
+		a.syntax()
+		a.build()
+		a.functions()
+	}
+	for obj, sum := range a.sums {
+		if obj.Pkg() == pass.Pkg && sum != nil && !sum.Empty() {
+			pass.ExportObjectFact(obj, sum)
+		}
+	}
+	a.flush()
+	return nil, nil
+}
+
+// importsRuntime reports whether a package that is imported knows the runtime.
+func (a *analyzer) importsRuntime() bool {
+	for _, p := range a.pass.Pkg.Imports() {
+		if a.pass.ImportPackageFact(p, new(facts.Uses)) {
+			return true
+		}
+	}
+	return false
+}
+
+// build makes the SSA form of the package. Not by way of the pass for that: it would be made for all
+// packages, those too that never heard of the runtime.
+func (a *analyzer) build() {
+	a.prog = ssa.NewProgram(a.pass.Fset, 0)
+	a.prog.SetNoReturn(neverReturns)
+	for _, p := range a.pass.Pkg.Imports() {
+		a.prog.CreatePackage(p, nil, nil, true)
+	}
+	a.pkg = a.prog.CreatePackage(a.pass.Pkg, a.pass.Files, a.pass.TypesInfo, false)
+	a.pkg.Build()
+}
+
+// functions looks at all functions, those that are called before those that call.
+func (a *analyzer) functions() {
+	var all []*ssa.Function
+	for _, f := range a.pass.Files {
+		for _, d := range f.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok {
+				obj, _ := a.pass.TypesInfo.Defs[d.Name].(*types.Func)
+				if obj == nil {
+					continue
+				}
+				if fn := a.prog.FuncValue(obj); fn != nil && len(fn.Blocks) > 0 {
+					all = append(all, fn)
+				}
+			}
+		}
+	}
+	for _, fn := range a.ordered(all) {
+		a.function(fn)
+	}
+}
+
+// function infers what a function does, and looks for what goes wrong in it.
+func (a *analyzer) function(fn *ssa.Function) {
+	defer func() {
+		if recover() != nil {
+			a.broken++ // a fault of ours is no reason to stop a build
+		}
+	}()
+	obj, _ := fn.Object().(*types.Func)
+	var sum *facts.Func
+	if obj != nil && fn.Parent() == nil {
+		sum = a.summarize(fn)
+		if !a.declared[obj] {
+			a.sums[obj] = sum
+		}
+	}
+	for _, sp := range a.made(fn) {
+		r := a.follow(fn, sp)
+		if r == nil {
+			continue
+		}
+		a.reports = append(a.reports, r.reports...)
+		if sum != nil {
+			r.freshness(sum)
+		}
+	}
+	if sum != nil {
+		sum.Sort()
+	}
+	for _, anon := range fn.AnonFuncs {
+		a.function(anon)
+	}
+}
+
+// follow runs a function for one object. It gives nil where that cost too much.
+func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
+	r := &run{a: a, fn: fn, spec: sp, numbers: map[ssa.Value]uint32{}}
+	info := objectInfo{kind: sp.kind, typ: sp.typ}
+	if sp.kind == lentWindow {
+		info.kind = "window"
+	}
+	r.frames.id(frameKey{})
+	r.frames.keys[0] = frameKey{fn: fn}
+	r.frames.ids = map[frameKey]int32{{fn: fn}: 0}
+	r.object(objectKey{part: -1}, info)
+	s := newState()
+	s.things = []thing{{}}
+	fr := r.enter(0, nil, fn)
+	if fr.id != 0 {
+		return nil
+	}
+	if sp.call != nil {
+		r.infos[0].pos, r.infos[0].call = sp.call.Pos(), sp.call
+	} else {
+		p := fn.Params[sp.param]
+		s.things[0] = thing{phase: live, at: p.Pos()}
+		r.infos[0].pos = p.Pos()
+		r.infos[0].null = r.condition(condKey{op: "nil", x: r.sym(0, p, sp.path)})
+		r.special = symKey{0, p, sp.path}
+		if sp.path == "" {
+			s.env[slot{0, p}] = value{kind: object}
+		}
+	}
+	r.exits = r.activate(fr, s)
+	r.leave()
+	if r.over {
+		a.capped++
+		return nil
+	}
+	r.finish()
+	return r
+}
+
+func (a *analyzer) shape(fn *ssa.Function) *shape {
+	sh := a.shapes[fn]
+	if sh == nil {
+		sh = shapeOf(fn)
+		a.shapes[fn] = sh
+	}
+	return sh
+}
+
+// effects is what is known of a function, nil if nothing is.
+func (a *analyzer) effects(obj *types.Func) *facts.Func {
+	obj = obj.Origin()
+	if sum, ok := a.sums[obj]; ok {
+		return sum
+	}
+	if obj.Pkg() == a.pass.Pkg {
+		return &facts.Func{Flushes: true} // it calls itself, by way of others: nothing is known yet
+	}
+	sum := wellKnown(obj)
+	if f := new(facts.Func); sum == nil && obj.Pkg() != nil && a.pass.ImportObjectFact(obj, f) {
+		sum = f
+	}
+	a.sums[obj] = sum
+	return sum
+}
+
+// kindOf is what values of a type are, "" if nothing that is followed.
+func (a *analyzer) kindOf(t types.Type) string {
+	t = types.Unalias(t)
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	n, ok := t.(*types.Named)
+	if !ok {
+		return ""
+	}
+	obj := n.Origin().Obj()
+	if f := new(facts.Type); obj.Pkg() != nil && a.pass.ImportObjectFact(obj, f) {
+		return f.Kind
+	}
+	return ""
+}

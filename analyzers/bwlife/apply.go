@@ -1,0 +1,285 @@
+package bwlife
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+)
+
+// apply is a call of a function whose effects are known.
+func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum *facts.Func) []outcome {
+	n := site.Common().Signature().Results().Len()
+	out := []outcome{{s, make([]value, n)}}
+	for i, a := range t.args {
+		for _, x := range r.inside(s, a) {
+			p, known := sum.Param(i, element(x.path))
+			var next []outcome
+			for _, o := range out {
+				if !known || len(p.Cases) == 0 {
+					r.unsaid(o.s, site, x.id)
+					next = append(next, o)
+					continue
+				}
+				for _, c := range p.Cases {
+					if o := (outcome{o.s.clone(), append([]value{}, o.vals...)}); r.take(fr, &o, site, t, x.id, &c) {
+						next = append(next, o)
+					}
+				}
+			}
+			out = next
+		}
+	}
+	lent := map[int]bool{}
+	for _, l := range sum.Lends {
+		lent[l.Func] = true
+		out = r.lend(fr, out, site, t, l)
+	}
+	for _, o := range out {
+		for i, a := range t.args {
+			if !lent[i] {
+				r.handOver(o.s, a)
+			}
+		}
+		r.othersWrite(o.s)
+		if sum.Flushes {
+			r.mayFlush(o.s)
+		}
+		for _, i := range sum.NeverNil {
+			if i < n && o.vals[i].kind == unknown {
+				o.vals[i] = value{kind: nonNil}
+			}
+		}
+	}
+	if fr.id == 0 && r.spec.call == site && r.spec.kind != lentWindow {
+		out = r.birth(fr, out, site, sum)
+	}
+	return out
+}
+
+// unsaid is an argument of which the effects say nothing.
+func (r *run) unsaid(s *state, site ssa.CallInstruction, id int32) {
+	if r.infos[id].kind == "view" {
+		r.use(s, id, site.Pos())
+		return
+	}
+	r.lose(s, id)
+}
+
+// take goes one way of a call, for one of its arguments. It reports false where that cannot be.
+func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id int32, c *facts.Case) bool {
+	for _, w := range c.When {
+		if !r.given(fr, o.s, site, t, w) {
+			return false
+		}
+	}
+	if c.Uses && c.Post != facts.Released && c.Post != facts.Moved {
+		r.use(o.s, id, site.Pos())
+	}
+	switch c.Post {
+	case facts.Released, facts.Moved:
+		r.end(o.s, id, site, c.How, c.Post == facts.Moved)
+	case facts.Kept:
+		if th := o.s.thing(id); th != nil {
+			th.free = true
+		}
+	case facts.Unknown:
+		r.lose(o.s, id)
+	}
+	if o.s.main().phase == lost {
+		return false
+	}
+	for _, d := range c.Derived {
+		if d.Result < len(o.vals) {
+			o.vals[d.Result] = r.derive(fr, o.s, site, id, d)
+		}
+	}
+	return true
+}
+
+// given assumes what goes with a case. A call that fails is a hope until somebody looks.
+func (r *run) given(fr *frame, s *state, site ssa.CallInstruction, t target, w facts.Cond) bool {
+	var v value
+	switch {
+	case !w.Result && w.Index < len(t.args):
+		v = t.args[w.Index]
+	case w.Result:
+		v = r.resultSym(fr, site, w.Index)
+	}
+	var c value
+	want := w.Is == facts.Nil || w.Is == facts.True
+	switch w.Is {
+	case facts.Nil, facts.NonNil:
+		c = r.nilness(s, v)
+	default:
+		if c = v; v.kind == symbol {
+			c = r.condition(condKey{op: "true", x: v})
+		}
+	}
+	switch c.kind {
+	case isTrue:
+		return want
+	case isFalse:
+		return !want
+	case cond:
+		return r.assume(fr, s, c.id, want != c.neg, w.Result && w.Is == facts.NonNil)
+	}
+	if w.Result && w.Is == facts.NonNil { // nobody looks at the error
+		s.hopes[-1] = true
+	}
+	return true
+}
+
+// resultSym is the symbol of a result, where the call has one.
+func (r *run) resultSym(fr *frame, site ssa.CallInstruction, i int) value {
+	v, ok := site.(*ssa.Call)
+	if !ok {
+		return value{}
+	}
+	self := r.sym(fr.id, v, "")
+	if v.Common().Signature().Results().Len() > 1 {
+		return r.fieldOf(self, "#"+strconv.Itoa(i))
+	}
+	return self
+}
+
+// derive makes the object that a result is.
+func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, of int32, d facts.Derived) value {
+	root := of
+	for r.infos[root].kind == "view" && root != 0 && d.Kind == "op" {
+		root = r.infos[root].parent // an operation on a span has the region
+	}
+	if d.Kind == "alias" {
+		return value{kind: object, id: of}
+	}
+	id := r.object(objectKey{fr.id, site, d.Result, d.Kind}, objectInfo{
+		kind: d.Kind, parent: root, pos: site.Pos(), typ: site.Common().Signature().Results().At(d.Result).Type(), call: site,
+	})
+	old := value{kind: object, id: id}
+	s.replace(func(v value) bool { return v == old }, &r.interner)
+	s.set(thing{id: id, phase: live, at: site.Pos()})
+	return old
+}
+
+func (r *run) object(k objectKey, info objectInfo) int32 {
+	id := r.objects.id(k)
+	if int(id) == len(r.infos) {
+		r.infos = append(r.infos, info)
+	}
+	return id
+}
+
+// birth is the call that makes what is followed: it may succeed, and may not.
+func (r *run) birth(fr *frame, in []outcome, site ssa.CallInstruction, sum *facts.Func) (out []outcome) {
+	var fresh *facts.Fresh
+	for i := range sum.Fresh {
+		if sum.Fresh[i].Result == r.spec.result {
+			fresh = &sum.Fresh[i]
+		}
+	}
+	if fresh == nil {
+		return in
+	}
+	for _, o := range in {
+		r.again(o.s)
+		r.infos[0].null = value{kind: isFalse}
+		if len(fresh.When) > 0 {
+			failed := outcome{o.s.clone(), append([]value{}, o.vals...)}
+			w := fresh.When[0]
+			v := r.resultSym(fr, site, w.Index)
+			null := condKey{op: "nil", x: v}
+			if w.Is == facts.True || w.Is == facts.False {
+				null.op = "true"
+			}
+			c := r.condition(null)
+			want := w.Is == facts.Nil || w.Is == facts.True
+			r.infos[0].null = value{kind: cond, id: c.id, neg: want}
+			if v.kind != symbol {
+				r.infos[0].null = value{}
+			} else if r.assume(fr, failed.s, c.id, !want, true) {
+				*failed.s.main() = thing{phase: absent, at: site.Pos()}
+				failed.vals[r.spec.result] = value{kind: object}
+				out = append(out, failed)
+			}
+			if v.kind == symbol && !r.assume(fr, o.s, c.id, want, false) {
+				continue
+			}
+		}
+		*o.s.main() = thing{phase: live, at: site.Pos()}
+		o.vals[r.spec.result] = value{kind: object}
+		out = append(out, o)
+	}
+	return out
+}
+
+// again is the call that makes the object while there is one from an earlier turn of a loop: that one
+// is lost if nobody has it.
+func (r *run) again(s *state) {
+	r.born = true
+	isObject := func(v value) bool { return v.kind == object }
+	if m := s.main(); m.phase == live && !m.free && !s.refers(&r.interner, isObject) {
+		r.leaks(s, r.infos[0].pos, nil)
+	}
+	s.replace(isObject, &r.interner)
+	s.things = s.things[:1]
+}
+
+// lend runs a function that is given a window for as long as it runs.
+func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, l facts.Lend) (out []outcome) {
+	if l.Func >= len(t.args) || l.Of >= len(t.args) {
+		return in
+	}
+	fn := t.args[l.Func]
+	for _, o := range in {
+		body := r.called(target{val: fn})
+		if fn.kind != closed || body.fn == nil || len(body.fn.Blocks) == 0 || len(r.stack) >= maxDepth || r.inStack(body.fn) {
+			r.handOver(o.s, fn)
+			out = append(out, o)
+			continue
+		}
+		skipped := outcome{o.s.clone(), append([]value{}, o.vals...)}
+		skipped.s.hopes[-1] = true // it fails before
+		out = append(out, skipped)
+		w := value{}
+		mine := fr.id == 0 && r.spec.call == site && r.spec.kind == lentWindow
+		if mine {
+			r.again(o.s)
+			*o.s.main() = thing{phase: live, at: site.Pos()}
+			w = value{kind: object}
+		} else if of := t.args[l.Of]; of.kind == object {
+			id := r.object(objectKey{fr.id, site, l.Func, "window"}, objectInfo{kind: "window", parent: of.id, pos: site.Pos(), typ: site.Common().Args[l.Of].Type(), call: site})
+			o.s.set(thing{id: id, phase: live, at: site.Pos()})
+			w = value{kind: object, id: id}
+		}
+		body.args = []value{w}
+		for _, done := range r.inline(fr, o.s, site, body) {
+			if w.kind == object {
+				if th := done.s.thing(w.id); th != nil && th.phase == live {
+					*th = thing{id: w.id, phase: dead, how: "the end of " + callee(site.Common()).Name(), at: site.Pos()}
+				}
+			}
+			out = append(out, outcome{done.s, append([]value{}, o.vals...)})
+		}
+	}
+	return out
+}
+
+// mayFlush is a call that may wait for all operations.
+func (r *run) mayFlush(s *state) {
+	for i := range s.things {
+		t := &s.things[i]
+		if k := r.infos[t.id].kind; k == "op" && t.phase == live {
+			t.phase = lost
+		}
+	}
+}
+
+// element leaves out the index of an element: what happens to a slice happens to each.
+func element(path string) string {
+	if strings.HasPrefix(path, ".[") && strings.HasSuffix(path, "]") && strings.Count(path, ".") == 1 {
+		return ""
+	}
+	return path
+}

@@ -1,0 +1,416 @@
+package bwlife
+
+import (
+	"go/types"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+)
+
+// target is what a call calls.
+type target struct {
+	fn   *ssa.Function // nil: it is not known
+	bind []value       // what a closure captured
+	obj  *types.Func   // of a function or method with a name
+	args []value       // the receiver is the first
+	val  value         // what is called, where that is a value
+	name string        // a builtin
+	face bool          // a method of an interface that is not the standard library's, or a value
+}
+
+// outcome is one way that a call may go.
+type outcome struct {
+	s    *state
+	vals []value // of results; unknown: a symbol
+}
+
+func (r *run) call(fr *frame, s *state, in *ssa.Call, _ any) (out []*state) {
+	t := r.target(fr, s, in.Common())
+	for _, o := range r.dispatch(fr, s, in, t) {
+		self := r.sym(fr.id, in, "")
+		v := value{}
+		switch n := in.Common().Signature().Results().Len(); {
+		case n == 1 && len(o.vals) == 1:
+			v = o.vals[0]
+		case n > 1 && len(o.vals) == n:
+			vals := append([]value{}, o.vals...)
+			for i := range vals {
+				if vals[i].kind == unknown {
+					vals[i] = r.fieldOf(self, "#"+strconv.Itoa(i))
+				}
+			}
+			v = r.results(vals)
+		}
+		if b, ok := in.Call.Value.(*ssa.Builtin); ok {
+			v = r.builtinResult(fr, o.s, b.Name(), in)
+		}
+		if v.kind != unknown {
+			o.s.env[slot{fr.id, in}] = v
+		}
+		out = append(out, o.s)
+	}
+	return out
+}
+
+// target works out what is called, and with what.
+func (r *run) target(fr *frame, s *state, c *ssa.CallCommon) (t target) {
+	for _, a := range c.Args {
+		t.args = append(t.args, r.eval(fr, s, a))
+	}
+	if c.IsInvoke() {
+		recv := r.eval(fr, s, c.Value)
+		t.args = append([]value{recv}, t.args...)
+		t.face = !std(c.Method.Pkg())
+		if recv.kind == object {
+			o, _, _ := types.LookupFieldOrMethod(r.infos[recv.id].typ, true, c.Method.Pkg(), c.Method.Name())
+			t.obj, _ = o.(*types.Func)
+		}
+		return t
+	}
+	if b, ok := c.Value.(*ssa.Builtin); ok {
+		t.name = b.Name()
+		return t
+	}
+	t.val = r.eval(fr, s, c.Value)
+	return r.called(t)
+}
+
+// called fills in what a function value stands for.
+func (r *run) called(t target) target {
+	if t.val.kind != closed {
+		t.face = t.obj == nil && t.name == ""
+		return t
+	}
+	c := r.closures[t.val.id]
+	t.fn, t.bind = c.fn, c.bind
+	if c.fn.Parent() == nil {
+		t.obj, _ = c.fn.Object().(*types.Func)
+		if c.fn.Synthetic != "" && len(c.bind) == 1 { // a bound method
+			t.args, t.bind = append([]value{c.bind[0]}, t.args...), nil
+			t.fn = nil
+			if c.bind[0].kind == object && t.obj != nil && types.IsInterface(t.obj.Signature().Recv().Type()) {
+				o, _, _ := types.LookupFieldOrMethod(r.infos[c.bind[0].id].typ, true, t.obj.Pkg(), t.obj.Name())
+				t.obj, _ = o.(*types.Func)
+			}
+		}
+		if o := c.fn.Origin(); o != nil && t.fn != nil {
+			t.fn = o
+		}
+	}
+	if t.obj != nil {
+		t.obj = t.obj.Origin()
+	}
+	return t
+}
+
+func std(p *types.Package) bool {
+	if p == nil {
+		return true // error.Error
+	}
+	first, _, _ := strings.Cut(p.Path(), "/")
+	return !strings.Contains(first, ".") && !strings.HasPrefix(p.Path(), "command-line-arguments")
+}
+
+// dispatch runs a call: in place where the function is at hand and wants to be, else by what is known of it.
+func (r *run) dispatch(fr *frame, s *state, site ssa.CallInstruction, t target) []outcome {
+	if t.name != "" {
+		return r.builtin(s, site, t)
+	}
+	var sum *facts.Func
+	if t.obj != nil {
+		sum = r.a.effects(t.obj)
+	}
+	literal := t.fn != nil && t.fn.Parent() != nil
+	if t.fn != nil && len(t.fn.Blocks) > 0 && len(r.stack) < maxDepth && !r.inStack(t.fn) && (literal || r.worthInlining(t, sum)) {
+		return r.inline(fr, s, site, t)
+	}
+	if sum != nil && sum.NoReturn {
+		return nil
+	}
+	if yield := r.loopBody(t); yield.kind == closed && sum == nil {
+		return r.loop(fr, s, site, t, yield)
+	}
+	if sum == nil {
+		return r.stranger(s, site, t)
+	}
+	return r.apply(fr, s, site, t, sum)
+}
+
+// worthInlining reports whether a function of this package is given a function literal: what it does is
+// what that does.
+func (r *run) worthInlining(t target, sum *facts.Func) bool {
+	if r.spec.call != nil && t.obj != nil && sum != nil && len(sum.Lends) > 0 {
+		return false
+	}
+	if t.obj == nil || t.obj.Pkg() != r.a.pass.Pkg || r.a.declared[t.obj] {
+		return false
+	}
+	for _, a := range t.args {
+		if a.kind == closed && r.closures[a.id].fn.Parent() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// inline runs the body of a function in place.
+func (r *run) inline(fr *frame, s *state, site ssa.CallInstruction, t target) (out []outcome) {
+	nf := r.enter(fr.id, site, t.fn)
+	defer r.leave()
+	for i, p := range t.fn.Params {
+		r.forget(nf, s, p)
+		if i < len(t.args) && t.args[i].kind != unknown {
+			s.env[slot{nf.id, p}] = t.args[i]
+		}
+	}
+	for i, f := range t.fn.FreeVars {
+		r.forget(nf, s, f)
+		if i < len(t.bind) && t.bind[i].kind != unknown {
+			s.env[slot{nf.id, f}] = t.bind[i]
+		}
+	}
+	for _, e := range r.activate(nf, s) {
+		for k := range e.s.env {
+			if k.frame == nf.id {
+				delete(e.s.env, k)
+			}
+		}
+		out = append(out, outcome{e.s, e.results})
+	}
+	return out
+}
+
+// loopBody is the body of a range-over-func loop, where a call is one.
+func (r *run) loopBody(t target) value {
+	if len(t.args) != 1 || t.args[0].kind != closed {
+		return value{}
+	}
+	if fn := r.closures[t.args[0].id].fn; strings.HasPrefix(fn.Synthetic, "range-over-func") {
+		return t.args[0]
+	}
+	return value{}
+}
+
+// loop runs the body of a range-over-func loop whose iterator is not at hand: not at all, once, or twice.
+func (r *run) loop(fr *frame, s *state, site ssa.CallInstruction, t target, yield value) (out []outcome) {
+	if t.val.kind == object {
+		r.use(s, t.val.id, site.Pos())
+	}
+	now := []*state{s}
+	for range 2 {
+		var next []*state
+		for _, s := range now {
+			out = append(out, outcome{s: s.clone()})
+			body := r.called(target{val: yield})
+			if len(r.stack) >= maxDepth || r.inStack(body.fn) {
+				r.closureGone(s, yield)
+				continue
+			}
+			for _, o := range r.inline(fr, s, site, body) {
+				if len(o.vals) == 1 && o.vals[0].kind == isFalse {
+					out = append(out, outcome{s: o.s})
+				} else {
+					next = append(next, o.s)
+				}
+			}
+		}
+		now = next
+	}
+	for _, s := range now {
+		out = append(out, outcome{s: s})
+	}
+	return out
+}
+
+// stranger is a call of which nothing is known. What is given to it may be kept, and ended, by somebody
+// else; but the standard library only looks.
+func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
+	looks := t.obj != nil && std(t.obj.Pkg()) || t.obj == nil && !t.face && t.fn == nil
+	for i, a := range t.args {
+		for _, x := range r.inside(s, a) {
+			kind := r.infos[x.id].kind
+			switch {
+			case kind == "view":
+				r.use(s, x.id, site.Pos())
+			case looks && !r.takesCloser(site, t, i):
+				r.use(s, x.id, site.Pos())
+			default:
+				r.lose(s, x.id)
+			}
+		}
+		r.handOver(s, a)
+	}
+	if t.face {
+		r.mayFlush(s)
+	}
+	r.othersWrite(s)
+	return []outcome{{s: s}}
+}
+
+// takesCloser reports whether a parameter has methods that end what is given: an io.Closer.
+func (r *run) takesCloser(site ssa.CallInstruction, t target, i int) bool {
+	sig := site.Common().Signature()
+	if sig.Recv() != nil || t.obj != nil && t.obj.Signature().Recv() != nil {
+		i--
+	}
+	if i < 0 || i >= sig.Params().Len() {
+		return false
+	}
+	p := sig.Params().At(i).Type()
+	if f, ok := p.Underlying().(*types.Interface); ok {
+		return f.NumMethods() > 0
+	}
+	return false
+}
+
+// handOver gives others the addresses and closures that are in a value.
+func (r *run) handOver(s *state, v value) {
+	switch v.kind {
+	case place:
+		root := r.places.keys[v.id].root
+		s.leaked[root.id] = true
+		for id, c := range s.mem {
+			if r.places.keys[id].root == root && c.kind != object {
+				delete(s.mem, id)
+				r.handOver(s, c)
+			}
+		}
+	case closed:
+		r.closureGone(s, v)
+	case whole:
+		r.eachPart(v, func(_ string, p value) { r.handOver(s, p) })
+	}
+}
+
+// closureGone is a function that somebody else may call, at any time: what it captured is theirs.
+func (r *run) closureGone(s *state, v value) {
+	for _, b := range r.closures[v.id].bind {
+		switch b.kind {
+		case object:
+			r.lose(s, b.id)
+		case place:
+			for _, x := range r.inside(s, b) {
+				r.lose(s, x.id)
+			}
+			r.handOver(s, b)
+		case closed:
+			r.closureGone(s, b)
+		case whole:
+			r.eachPart(b, func(_ string, p value) {
+				if p.kind == object {
+					r.lose(s, p.id)
+				}
+			})
+		}
+	}
+}
+
+// othersWrite drops what is known of memory that is not ours alone: a call may have changed it.
+func (r *run) othersWrite(s *state) {
+	for id, v := range s.mem {
+		if v.kind != object && !r.own(s, value{kind: place, id: id}) {
+			delete(s.mem, id)
+		}
+	}
+}
+
+// found is an object within a value.
+type found struct {
+	path string
+	id   int32
+}
+
+// inside are the objects within a value: itself, a field of the struct, or of the struct that it points to.
+func (r *run) inside(s *state, v value) (list []found) {
+	switch v.kind {
+	case object:
+		return []found{{"", v.id}}
+	case whole:
+		r.eachPart(v, func(path string, p value) {
+			if p.kind == object {
+				list = append(list, found{path, p.id})
+			}
+		})
+	case place:
+		k := r.places.keys[v.id]
+		for id, c := range s.mem {
+			o := r.places.keys[id]
+			if o.root == k.root && c.kind == object && strings.HasPrefix(o.path, k.path) {
+				list = append(list, found{o.path[len(k.path):], c.id})
+			}
+		}
+		if r.spec.call == nil && r.spec.path != "" && r.isMain(k.root, k.path+strings.TrimPrefix(r.spec.path, k.path)) && strings.HasPrefix(r.spec.path, k.path) {
+			if _, over := s.mem[r.at(k.root, r.spec.path).id]; !over {
+				list = append(list, found{r.spec.path[len(k.path):], 0})
+			}
+		}
+	case symbol:
+		k := r.symbols.keys[v.id]
+		if r.spec.call == nil && r.spec.path != "" && k.frame == 0 && k.v == ssa.Value(r.fn.Params[r.spec.param]) && strings.HasPrefix(r.spec.path, k.path) {
+			list = append(list, found{r.spec.path[len(k.path):], 0})
+		}
+	}
+	return list
+}
+
+func (r *run) deferCall(fr *frame, s *state, in *ssa.Defer) {
+	n := 0
+	for _, d := range s.defers {
+		if d.frame == fr.id {
+			n++
+		}
+	}
+	if n >= maxDefers {
+		r.lose(s, 0)
+		return
+	}
+	t := r.target(fr, s, in.Common())
+	if t.fn != nil && t.fn.Parent() == nil && t.val.kind == closed && len(r.closures[t.val.id].bind) == 1 {
+		t.args = t.args[1:] // called adds the receiver again
+	}
+	s.defers = append(s.defers, deferred{frame: fr.id, call: in, fn: t.val, args: t.args})
+}
+
+// runDefers runs the deferred calls of an activation, the last first.
+func (r *run) runDefers(fr *frame, s *state) []*state {
+	done, work := []*state{}, []*state{s}
+	for len(work) > 0 {
+		s := work[len(work)-1]
+		work = work[:len(work)-1]
+		n := len(s.defers)
+		if n == 0 || s.defers[n-1].frame != fr.id || s.main().phase == lost {
+			done = append(done, s)
+			continue
+		}
+		d := s.defers[n-1]
+		s.defers = s.defers[: n-1 : n-1]
+		t := r.target(fr, s, d.call.Common())
+		t.args, t.val = d.args, d.fn
+		if !d.call.Call.IsInvoke() && t.name == "" {
+			t.obj, t.fn, t.bind = nil, nil, nil
+			t = r.called(t)
+		}
+		for _, o := range r.dispatch(fr, s, d.call, t) {
+			work = append(work, o.s)
+		}
+		if len(work)+len(done) > maxStates {
+			r.over = true
+			return nil
+		}
+	}
+	return done
+}
+
+// goCall starts a goroutine, of which nothing is known.
+func (r *run) goCall(fr *frame, s *state, in *ssa.Go) {
+	t := r.target(fr, s, in.Common())
+	for _, a := range append(t.args, t.val) {
+		for _, x := range r.inside(s, a) {
+			r.lose(s, x.id)
+		}
+		r.handOver(s, a)
+	}
+}

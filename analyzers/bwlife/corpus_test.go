@@ -1,0 +1,178 @@
+package bwlife_test
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/bwlife"
+)
+
+// corpusDir has packages of correct and wrong functions. Those whose names begin with Good are correct, and
+// any finding in them is a false positive; those that begin with Bad are wrong, and say where and how:
+//
+//	m.Span(0, 1) // want `BW5101 m .* is used`
+//
+// or // miss and a reason, for what is known not to be found.
+const corpusDir = "../testdata/life"
+
+// load loads packages of this module with all that they need, and runs the analyzer on them.
+func load(patterns ...string) ([]*checker.Action, error) {
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax}, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		for _, e := range p.Errors {
+			err = errors.Join(err, e)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	graph, err := checker.Analyze([]*analysis.Analyzer{bwlife.Analyzer}, pkgs, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range graph.Roots {
+		err = errors.Join(err, root.Err)
+	}
+	return graph.Roots, err
+}
+
+// corpus is loaded once.
+var corpus = sync.OnceValues(func() ([]*checker.Action, error) {
+	files, err := filepath.Glob(corpusDir + "/*/*.go")
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, f := range files {
+		dirs = append(dirs, "./"+filepath.Dir(f))
+	}
+	return load(slices.Compact(dirs)...)
+})
+
+// count is what the corpus says of the analyzer.
+type count struct{ correct, falsePositives, wrong, found int }
+
+var (
+	wantRE = regexp.MustCompile("`([^`]*)`")
+	missRE = regexp.MustCompile(`^// miss \S+`)
+)
+
+// TestCorpus holds the findings to what the functions say of themselves.
+func TestCorpus(t *testing.T) {
+	var n count
+	actions, err := corpus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, act := range actions {
+		n.pkg(t, act)
+	}
+	fmt.Fprintf(os.Stdout, "correct %d, false positives %d, wrong %d, found %d\n", n.correct, n.falsePositives, n.wrong, n.found)
+	if n.correct < 50 || n.wrong < 30 {
+		t.Errorf("that is not the whole corpus")
+	}
+}
+
+// want is what is to be found on a line.
+type want struct {
+	re  *regexp.Regexp
+	met bool
+}
+
+func (n *count) pkg(t *testing.T, act *checker.Action) {
+	fset := act.Package.Fset
+	wants := map[string][]*want{}
+	misses := map[string]bool{}
+	for _, f := range act.Package.Syntax {
+		for _, g := range f.Comments {
+			for _, c := range g.List {
+				at := line(fset, c.Pos())
+				if strings.HasPrefix(c.Text, "// want ") {
+					for _, m := range wantRE.FindAllStringSubmatch(c.Text, -1) {
+						wants[at] = append(wants[at], &want{re: regexp.MustCompile(m[1])})
+					}
+				}
+				misses[at] = missRE.MatchString(c.Text)
+			}
+		}
+	}
+	unexpected := map[string][]string{}
+	for _, d := range act.Diagnostics {
+		at := line(fset, d.Pos)
+		text := d.Category + " " + d.Message
+		i := slices.IndexFunc(wants[at], func(w *want) bool { return !w.met && w.re.MatchString(text) })
+		if i < 0 {
+			unexpected[at] = append(unexpected[at], text)
+			continue
+		}
+		wants[at][i].met = true
+	}
+	for _, f := range act.Package.Syntax {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok {
+				n.function(t, fset, fn, wants, misses, unexpected)
+			}
+		}
+	}
+	for at, list := range unexpected {
+		t.Errorf("%s: unexpected: %s", at, strings.Join(list, "; "))
+	}
+}
+
+func (n *count) function(t *testing.T, fset *token.FileSet, fn *ast.FuncDecl, wants map[string][]*want, misses map[string]bool, unexpected map[string][]string) {
+	name := fn.Name.Name
+	from, to := fset.Position(fn.Pos()), fset.Position(fn.End())
+	asked, met, missed, more := 0, 0, false, 0
+	for l := from.Line; l <= to.Line; l++ {
+		at := fmt.Sprintf("%s:%d", from.Filename, l)
+		for _, w := range wants[at] {
+			asked++
+			if w.met {
+				met++
+			} else {
+				t.Errorf("%s: %s: not found: %s", at, name, w.re)
+			}
+		}
+		missed = missed || misses[at]
+		more += len(unexpected[at])
+	}
+	switch {
+	case strings.HasPrefix(name, "Good"):
+		n.correct++
+		if asked > 0 || missed {
+			t.Errorf("%s: %s is to be correct, and wants findings", from, name)
+		}
+		if more > 0 {
+			n.falsePositives++
+		}
+	case strings.HasPrefix(name, "Bad"):
+		n.wrong++
+		if asked == 0 && !missed {
+			t.Errorf("%s: %s does not say what is wrong", from, name)
+		}
+		if asked > 0 && met == asked {
+			n.found++
+		}
+	}
+}
+
+func line(fset *token.FileSet, p token.Pos) string {
+	at := fset.Position(p)
+	return fmt.Sprintf("%s:%d", at.Filename, at.Line)
+}

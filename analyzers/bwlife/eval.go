@@ -1,0 +1,398 @@
+package bwlife
+
+import (
+	"go/constant"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// eval is what is known of an SSA value.
+func (r *run) eval(fr *frame, s *state, v ssa.Value) value {
+	switch v := v.(type) {
+	case nil:
+		return value{}
+	case *ssa.Const:
+		switch {
+		case v.Value == nil && nillable(v.Type()):
+			return value{kind: isNil}
+		case v.Value != nil && v.Value.Kind() == constant.Bool:
+			if constant.BoolVal(v.Value) {
+				return value{kind: isTrue}
+			}
+			return value{kind: isFalse}
+		}
+		return value{}
+	case *ssa.Function:
+		return r.closure(v, nil)
+	case *ssa.Global:
+		return r.at(r.sym(0, v, ""), "")
+	case *ssa.Builtin:
+		return value{}
+	case *ssa.Alloc:
+		return r.at(r.sym(fr.id, v, ""), "")
+	}
+	if val, ok := s.env[slot{fr.id, v}]; ok {
+		return val
+	}
+	return r.sym(fr.id, v, "")
+}
+
+func nillable(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature, *types.Interface:
+		return true
+	}
+	return false
+}
+
+// address is a pointer as a place.
+func (r *run) address(v value) value {
+	switch v.kind {
+	case place:
+		return v
+	case symbol:
+		return r.at(v, "")
+	}
+	return value{}
+}
+
+// own reports whether a place is memory of this function that nobody else writes to.
+func (r *run) own(s *state, p value) bool {
+	root := r.places.keys[p.id].root
+	if root.kind != symbol || s.leaked[root.id] {
+		return false
+	}
+	_, ok := r.symbols.keys[root.id].v.(*ssa.Alloc)
+	return ok && r.symbols.keys[root.id].path == ""
+}
+
+// load is what a place holds; in is the instruction that reads it.
+func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
+	if v, ok := s.mem[p.id]; ok {
+		return v
+	}
+	k := r.places.keys[p.id]
+	var parts []part
+	for id, v := range s.mem {
+		if o := r.places.keys[id]; o.root == k.root && v.kind != unknown {
+			if len(o.path) > len(k.path) && o.path[:len(k.path)] == k.path && o.path[len(k.path)] == '.' {
+				parts = append(parts, part{o.path[len(k.path):], v})
+			}
+			if len(o.path) < len(k.path) && k.path[:len(o.path)] == o.path {
+				return r.field(v, k.path[len(o.path):])
+			}
+		}
+	}
+	self := r.sym(fr.id, in, "")
+	if len(parts) > 0 {
+		return r.whole(self, parts)
+	}
+	if r.own(s, p) {
+		return zero(in.Type(), self)
+	}
+	if k.root.kind == symbol && !s.leaked[k.root.id] {
+		if _, ok := r.symbols.keys[k.root.id].v.(*ssa.Parameter); ok && r.isMain(k.root, k.path) {
+			return value{kind: object}
+		}
+		s.mem[p.id] = self
+	}
+	return self
+}
+
+// isMain reports whether it is what this run follows that a parameter leads to.
+func (r *run) isMain(root value, path string) bool {
+	if r.spec.call != nil || path != r.spec.path || path == "" {
+		return false
+	}
+	k := r.symbols.keys[root.id]
+	return k.frame == 0 && k.path == "" && k.v == ssa.Value(r.fn.Params[r.spec.param])
+}
+
+// zero is the zero value of a type; self stands for what cannot be said.
+func zero(t types.Type, self value) value {
+	if nillable(t) {
+		return value{kind: isNil}
+	}
+	if b, ok := t.Underlying().(*types.Basic); ok && b.Kind() == types.Bool {
+		return value{kind: isFalse}
+	}
+	return self
+}
+
+// store puts a value into memory.
+func (r *run) store(fr *frame, s *state, addr, v value, at token.Pos) {
+	if addr.kind == object {
+		r.use(s, addr.id, at)
+		r.escape(s, v)
+		return
+	}
+	p := r.address(addr)
+	if p.kind != place {
+		r.escape(s, v)
+		return
+	}
+	k := r.places.keys[p.id]
+	for id := range s.mem {
+		o := r.places.keys[id]
+		if o.root == k.root && (len(o.path) > len(k.path) && o.path[:len(k.path)] == k.path || len(o.path) < len(k.path) && k.path[:len(o.path)] == o.path) {
+			delete(s.mem, id)
+		}
+	}
+	if !r.own(s, p) {
+		r.escape(s, v)
+		if k.root.kind == symbol && s.leaked[k.root.id] {
+			delete(s.mem, p.id)
+			return
+		}
+	}
+	if v.kind == whole {
+		delete(s.mem, p.id)
+		for _, part := range r.wholes[v.id].parts {
+			if f := r.below(p, part.path); f.kind == place {
+				s.mem[f.id] = part.val
+			}
+		}
+		return
+	}
+	s.mem[p.id] = v
+}
+
+// clear is an allocation: what was there before, in an earlier turn of a loop, is another.
+func (r *run) clear(fr *frame, s *state, a *ssa.Alloc) {
+	root := r.sym(fr.id, a, "")
+	old := false
+	for id, v := range s.mem {
+		if r.places.keys[id].root == root {
+			if v.kind == object {
+				old = true
+			}
+			delete(s.mem, id)
+		}
+	}
+	delete(s.leaked, root.id)
+	if old {
+		s.main().free = true // whoever has the old address has it
+	}
+	s.replace(func(v value) bool { return v.kind == place && r.places.keys[v.id].root == root }, &r.interner)
+}
+
+// forget drops what is known of a symbol that gets another value, as in the next turn of a loop.
+func (r *run) forget(fr *frame, s *state, v ssa.Value) {
+	mine := func(x value) bool {
+		if x.kind != symbol {
+			return false
+		}
+		k := r.symbols.keys[x.id]
+		return k.frame == fr.id && k.v == v
+	}
+	about := func(x value) bool {
+		if x.kind == cond {
+			k := r.conds.keys[x.id]
+			return mine(k.x) || mine(k.y)
+		}
+		return mine(x)
+	}
+	for id := range s.conds {
+		if k := r.conds.keys[id]; mine(k.x) || mine(k.y) {
+			delete(s.conds, id)
+			delete(s.hopes, id)
+		}
+	}
+	for id := range s.mem {
+		if mine(r.places.keys[id].root) {
+			delete(s.mem, id)
+		}
+	}
+	s.replace(about, &r.interner)
+}
+
+// branch takes one side of a condition. It reports false where that cannot be.
+func (r *run) branch(fr *frame, s *state, c value, want bool) bool {
+	switch c.kind {
+	case isTrue:
+		return want
+	case isFalse:
+		return !want
+	case symbol:
+		c = r.condition(condKey{op: "true", x: c})
+	}
+	if c.kind != cond {
+		return true
+	}
+	return r.assume(fr, s, c.id, want != c.neg, false)
+}
+
+// assume notes that a condition holds, or does not. With hope it was not tested. It reports false
+// where that contradicts what is known.
+func (r *run) assume(fr *frame, s *state, id int32, b, hope bool) bool {
+	if known, ok := s.conds[id]; ok {
+		if known == b && !hope {
+			delete(s.hopes, id)
+		}
+		return known == b
+	}
+	k := r.conds.keys[id]
+	s.conds[id] = b
+	if hope {
+		s.hopes[id] = true
+	}
+	switch {
+	case k.op == "==" && b:
+		for other, v := range s.conds {
+			if o := r.conds.keys[other]; other != id && v && o.op == "==" && o.x == k.x && o.lit != "" && k.lit != "" && o.lit != k.lit {
+				return false
+			}
+		}
+		if k.lit == "sentinel" { // it is an error that is not nil
+			return r.assume(fr, s, r.condition(condKey{op: "nil", x: k.x}).id, false, hope)
+		}
+	case k.op == "true" && b && k.x.kind == symbol:
+		if call, ok := r.symbols.keys[k.x.id].v.(*ssa.Call); ok && isErrorTest(call) && r.symbols.keys[k.x.id].frame == fr.id {
+			if e := r.eval(fr, s, call.Call.Args[0]); e.kind == symbol {
+				return r.assume(fr, s, r.condition(condKey{op: "nil", x: e}).id, false, hope)
+			}
+		}
+	case k.op == "nil" && b && r.spec.call == nil:
+		if m := s.main(); m.phase == live && r.infos[0].null.id == id {
+			m.phase = absent
+		}
+	}
+	return true
+}
+
+// isErrorTest reports whether a call is true only for errors that are not nil.
+func isErrorTest(call *ssa.Call) bool {
+	f := callee(&call.Call)
+	return f != nil && f.Pkg() != nil && f.Pkg().Path() == "errors" && (f.Name() == "Is" || f.Name() == "As")
+}
+
+// compare is a comparison as a condition.
+func (r *run) compare(fr *frame, s *state, in *ssa.BinOp) value {
+	op, x, y := in.Op, in.X, in.Y
+	if _, ok := x.(*ssa.Const); ok {
+		x, y = y, x
+		op = map[token.Token]token.Token{token.LSS: token.GTR, token.GTR: token.LSS, token.LEQ: token.GEQ, token.GEQ: token.LEQ}[op]
+		if op == token.ILLEGAL {
+			op = in.Op
+		}
+	}
+	neg := false
+	switch op {
+	case token.NEQ:
+		op, neg = token.EQL, true
+	case token.GEQ:
+		op, neg = token.LSS, true
+	case token.GTR:
+		op, neg = token.LEQ, true
+	}
+	var c value
+	switch op {
+	case token.EQL, token.LSS, token.LEQ:
+		c = r.relation(fr, s, op, x, y)
+	}
+	switch {
+	case c.kind == cond:
+		c.neg = c.neg != neg
+	case c.kind == isTrue && neg:
+		c.kind = isFalse
+	case c.kind == isFalse && neg:
+		c.kind = isTrue
+	}
+	return c
+}
+
+func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) value {
+	a := r.eval(fr, s, x)
+	if c, ok := y.(*ssa.Const); ok {
+		switch {
+		case c.Value == nil:
+			return r.nilness(s, a)
+		case a.kind == symbol && c.Value.Kind() != constant.Bool:
+			return r.condition(condKey{op: op.String(), x: a, lit: c.Value.ExactString()})
+		}
+		return r.sameBool(a, c)
+	}
+	b := r.eval(fr, s, y)
+	if op == token.EQL && isSentinel(y) && a.kind == symbol {
+		return r.condition(condKey{op: "==", x: a, y: b, lit: "sentinel"})
+	}
+	if op == token.EQL && isSentinel(x) && b.kind == symbol {
+		return r.condition(condKey{op: "==", x: b, y: a, lit: "sentinel"})
+	}
+	if op == token.EQL && b.kind == isNil {
+		return r.nilness(s, a)
+	}
+	if op == token.EQL && a.kind == isNil {
+		return r.nilness(s, b)
+	}
+	if a.kind == symbol && b.kind == symbol {
+		return r.condition(condKey{op: op.String(), x: a, y: b})
+	}
+	return value{}
+}
+
+// nilness is the condition that a value is nil.
+func (r *run) nilness(s *state, v value) value {
+	switch v.kind {
+	case isNil:
+		return value{kind: isTrue}
+	case nonNil, place, closed:
+		return value{kind: isFalse}
+	case symbol:
+		return r.condition(condKey{op: "nil", x: v})
+	case object:
+		if v.id != 0 || r.spec.call == nil {
+			return r.infos[v.id].null
+		}
+		m, null := s.main(), r.infos[0].null
+		if _, known := s.conds[null.id]; null.kind == cond && known {
+			return null // whoever asks finds out whether the call failed
+		}
+		if m.phase == absent {
+			return value{kind: isTrue}
+		}
+		return value{kind: isFalse}
+	}
+	return value{}
+}
+
+// sameBool is a comparison with true or false.
+func (r *run) sameBool(a value, c *ssa.Const) value {
+	if c.Value == nil || c.Value.Kind() != constant.Bool {
+		return value{}
+	}
+	if a.kind == symbol {
+		a = r.condition(condKey{op: "true", x: a})
+	}
+	if constant.BoolVal(c.Value) {
+		return a
+	}
+	return not(a)
+}
+
+// not is the opposite of a bool.
+func not(v value) value {
+	switch v.kind {
+	case isTrue:
+		v.kind = isFalse
+	case isFalse:
+		v.kind = isTrue
+	case cond:
+		v.neg = !v.neg
+	default:
+		return value{}
+	}
+	return v
+}
+
+// isSentinel reports whether a value is an error that a package has as a variable, as io.EOF.
+func isSentinel(v ssa.Value) bool {
+	load, ok := v.(*ssa.UnOp)
+	if !ok || load.Op != token.MUL {
+		return false
+	}
+	g, ok := load.X.(*ssa.Global)
+	return ok && types.Identical(load.Type(), types.Universe.Lookup("error").Type()) && g.Name() != ""
+}

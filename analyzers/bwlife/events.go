@@ -1,0 +1,278 @@
+package bwlife
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// lentWindow is the kind of spec that follows a window which a call lends to a function literal.
+const lentWindow = "lent"
+
+// related is another place that a finding is about.
+type related struct {
+	pos  token.Pos
+	text string
+}
+
+// report is a finding.
+type report struct {
+	code    diag.Code
+	pos     token.Pos
+	text    string
+	related []related
+	name    string              // of the object
+	call    ssa.CallInstruction // of a leak: what made the object
+}
+
+// say notes a finding, where the state is one that surely can be: not after a call that was only
+// assumed to have failed. On this way nothing more is said.
+func (r *run) say(s *state, rep report) {
+	if len(s.hopes) == 0 && rep.pos.IsValid() {
+		rep.name = r.name()
+		r.reports = append(r.reports, rep)
+	}
+	s.main().phase = lost
+}
+
+// called is what messages call the object that is followed.
+func (r *run) name() string { return r.a.nameOf(r) }
+
+func (r *run) typed() string {
+	return fmt.Sprintf("%s (%s)", r.name(), types.TypeString(r.infos[0].typ, func(p *types.Package) string { return p.Name() }))
+}
+
+// whence is where the object was made.
+func (r *run) whence() related {
+	if r.spec.call == nil {
+		return related{r.fn.Params[r.spec.param].Pos(), r.name() + " is this parameter's"}
+	}
+	return related{r.infos[0].pos, r.name() + " is made here"}
+}
+
+func (r *run) ended(m *thing) related {
+	return related{m.at, fmt.Sprintf("%s ends here: %s", r.name(), m.how)}
+}
+
+// use is a use of an object: it must be good.
+func (r *run) use(s *state, id int32, at token.Pos) {
+	m := s.main()
+	info := r.infos[id]
+	switch {
+	case id == 0 && m.phase == live:
+		m.used = true
+	case id == 0 && m.phase == absent:
+		r.useAbsent(s, at)
+	case id == 0 && m.phase == dead:
+		r.useDead(s, at, m)
+	case info.kind == "view" && r.rootOfView(id) == 0:
+		m.used = m.used || m.phase == live
+		if m.phase == dead {
+			r.say(s, report{code: diag.ViewOutlives, pos: at,
+				text:    fmt.Sprintf("%s of %s is used after %s", r.viewName(id), r.typed(), m.how),
+				related: []related{r.whence(), {info.pos, "it is taken here"}, r.ended(m)}})
+		}
+	}
+}
+
+// rootOfView is what a view is of, views of views left out.
+func (r *run) rootOfView(id int32) int32 {
+	for id != 0 && r.infos[id].kind == "view" {
+		id = r.infos[id].parent
+	}
+	return id
+}
+
+func (r *run) viewName(id int32) string {
+	t := types.TypeString(r.infos[id].typ, func(p *types.Package) string { return p.Name() })
+	return "a view (" + t + ")"
+}
+
+func (r *run) useDead(s *state, at token.Pos, m *thing) {
+	code, what := diag.UseAfterRelease, "is used after "
+	switch {
+	case r.infos[0].kind == "op":
+		return
+	case r.infos[0].kind == "window":
+		code = diag.WindowAfterClose
+	case m.moved:
+		code = diag.UseAfterMove
+	}
+	r.say(s, report{code: code, pos: at, text: r.typed() + " " + what + m.how, related: []related{r.whence(), r.ended(m)}})
+}
+
+func (r *run) useAbsent(s *state, at token.Pos) {
+	if r.spec.call == nil {
+		s.main().phase = lost
+		return
+	}
+	if r.infos[0].kind == "window" || r.infos[0].kind == "op" {
+		s.main().phase = lost
+		return
+	}
+	r.say(s, report{code: diag.ErrorPathUse, pos: at,
+		text:    r.typed() + " is used where the call that makes it has failed, and it is nil",
+		related: []related{r.whence()}})
+}
+
+// end is a release of an object, or its move into another handle.
+func (r *run) end(s *state, id int32, site ssa.CallInstruction, how string, moved bool) {
+	if s.main().phase == lost {
+		return
+	}
+	at := site.Pos()
+	if id != 0 {
+		if t := s.thing(id); t != nil && t.phase == live {
+			*t = thing{id: id, phase: dead, how: how, at: at, moved: moved}
+		}
+		return
+	}
+	m := s.main()
+	switch m.phase {
+	case live:
+		if r.busy(s, at, how) {
+			return
+		}
+		*m = thing{phase: dead, how: how, at: at, moved: moved, used: true, free: m.free,
+			quiet: r.infos[0].kind == "op" && r.a.unlooked[site.Pos()]}
+	case absent:
+		s.main().phase = lost // closing nil gives an error, and no harm
+	case dead:
+		if r.infos[0].kind == "op" {
+			return
+		}
+		r.twice(s, at, m, how)
+	}
+}
+
+// twice is a second end.
+func (r *run) twice(s *state, at token.Pos, m *thing, how string) {
+	code := diag.DoubleRelease
+	if m.moved {
+		code = diag.UseAfterMove
+	}
+	r.say(s, report{code: code, pos: at,
+		text:    fmt.Sprintf("%s is ended by %s, and was ended by %s before", r.typed(), how, m.how),
+		related: []related{r.whence(), r.ended(m)}})
+}
+
+// busy looks for what is in the way of an end: windows that are open, operations in flight.
+func (r *run) busy(s *state, at token.Pos, how string) bool {
+	for _, t := range s.things[1:] {
+		if t.phase != live || t.free {
+			continue
+		}
+		switch info := r.infos[t.id]; info.kind {
+		case "op":
+			r.say(s, report{code: diag.ReleaseInFlight, pos: at,
+				text:    fmt.Sprintf("%s is ended by %s while an operation on it is in flight", r.typed(), how),
+				related: []related{r.whence(), {info.pos, "the operation starts here, and nothing on this path waits for it"}}})
+			return true
+		case "window":
+			if info.parent == 0 {
+				r.say(s, report{code: diag.ReleaseBorrowed, pos: at,
+					text:    fmt.Sprintf("%s is ended by %s while a window on it is open", r.typed(), how),
+					related: []related{r.whence(), {info.pos, "the window is opened here"}}})
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lose is an object of which nothing is known any more.
+func (r *run) lose(s *state, id int32) {
+	if t := s.thing(id); t != nil {
+		t.phase = lost
+	}
+}
+
+// escape is a value that is put where others find it: what is in it is not ours alone to release.
+func (r *run) escape(s *state, v value) {
+	for _, x := range r.inside(s, v) {
+		if t := s.thing(x.id); t != nil {
+			t.free = true
+			if x.id != 0 || r.infos[0].kind == "op" {
+				t.phase = lost
+			}
+		}
+	}
+	switch v.kind {
+	case place:
+		r.handOver(s, v)
+	case closed:
+		r.closureGone(s, v)
+	case whole:
+		r.eachPart(v, func(_ string, p value) {
+			if p.kind != object {
+				r.escape(s, p)
+			}
+		})
+	}
+}
+
+// leaks is an object that nobody releases. ret is the way out; without one it is the next turn of a loop.
+func (r *run) leaks(s *state, at token.Pos, ret *ssa.Return) {
+	where := related{at, "and is lost with the next turn of the loop"}
+	if ret != nil {
+		where = related{ret.Pos(), "this way out does not release it"}
+	}
+	if !where.pos.IsValid() {
+		where.pos = r.fn.Syntax().End() - 1
+	}
+	switch r.infos[0].kind {
+	case "handle":
+		r.say(s, report{code: diag.Leak, pos: r.infos[0].pos, call: r.spec.call, text: r.typed() + " is not released on every path", related: []related{where}})
+	case "window":
+		r.say(s, report{code: diag.WindowLeak, pos: r.infos[0].pos, call: r.spec.call, text: r.typed() + " is not closed on every path", related: []related{where}})
+	case "op":
+		r.say(s, report{code: diag.DroppedOp, pos: r.infos[0].pos, text: r.typed() + " is not waited for on every path", related: []related{where}})
+	}
+}
+
+// finish looks at the ways out of the function.
+func (r *run) finish() {
+	for _, e := range r.exits {
+		m := e.s.main()
+		gone := false
+		for _, v := range e.results {
+			for _, x := range r.inside(e.s, v) {
+				gone = gone || x.id == 0
+				if m.phase == dead && r.infos[x.id].kind == "view" && r.rootOfView(x.id) == 0 {
+					r.say(e.s, report{code: diag.ViewOutlives, pos: e.ret.Pos(),
+						text:    fmt.Sprintf("%s of %s is returned, after %s", r.viewName(x.id), r.typed(), m.how),
+						related: []related{r.whence(), {r.infos[x.id].pos, "it is taken here"}, r.ended(m)}})
+				}
+			}
+			if v.kind == closed || v.kind == place {
+				before := m.phase
+				r.escape(e.s, v)
+				gone = gone || e.s.main().free || m.phase != before
+			}
+		}
+		if r.spec.call == nil || gone || m.free {
+			continue
+		}
+		switch {
+		case m.phase == live && r.mustEnd():
+			r.leaks(e.s, 0, e.ret)
+		case m.phase == dead && m.quiet && succeeded(e):
+			r.say(e.s, report{code: diag.IgnoredWait, pos: m.at,
+				text:    "the error of waiting for " + r.typed() + " is not looked at, and the function goes on as if it had succeeded",
+				related: []related{r.whence()}})
+		}
+	}
+}
+
+// succeeded reports whether a way out says that all went well.
+func succeeded(e exit) bool {
+	n := len(e.results)
+	if n == 0 || !types.Identical(e.ret.Results[n-1].Type(), types.Universe.Lookup("error").Type()) {
+		return true
+	}
+	return e.results[n-1].kind == isNil
+}

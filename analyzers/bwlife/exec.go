@@ -1,0 +1,335 @@
+package bwlife
+
+import (
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// What one run may cost. Beyond it nothing is known, and nothing said.
+const (
+	maxStates = 48    // ways to come to one block
+	maxSteps  = 60000 // instructions
+	maxDepth  = 5     // functions inside each other
+	maxDefers = 6
+)
+
+// spec is what a run follows: the result of a call, or a parameter.
+type spec struct {
+	kind   string // handle, window, op
+	typ    types.Type
+	call   ssa.CallInstruction // nil: a parameter
+	result int
+	param  int
+	path   string
+}
+
+// run follows one object through one function and what it calls.
+type run struct {
+	interner
+	a       *analyzer
+	fn      *ssa.Function
+	spec    spec
+	numbers map[ssa.Value]uint32
+	frames  table[frameKey]
+	stack   []*frame
+	objects table[objectKey]
+	infos   []objectInfo
+	steps   int
+	over    bool // it cost too much
+	reports []report
+	exits   []exit
+	born    bool // the call that makes the object was reached
+}
+
+// frameKey names an activation by where it was called.
+type frameKey struct {
+	parent int32
+	call   ssa.Instruction
+	fn     *ssa.Function
+}
+
+type frame struct {
+	id int32
+	fn *ssa.Function
+	sh *shape
+}
+
+// objectKey names an object by the call that made it.
+type objectKey struct {
+	frame int32
+	call  ssa.Instruction
+	part  int
+	kind  string
+}
+
+type objectInfo struct {
+	kind   string
+	parent int32
+	pos    token.Pos
+	typ    types.Type
+	call   ssa.Instruction
+	null   value // a condition: that it is nil
+}
+
+// exit is a way out of an activation.
+type exit struct {
+	s       *state
+	results []value
+	ret     *ssa.Return
+}
+
+func (r *run) number(v ssa.Value) uint32 {
+	n, ok := r.numbers[v]
+	if !ok {
+		n = uint32(len(r.numbers))
+		r.numbers[v] = n
+	}
+	return n
+}
+
+func (r *run) enter(parent int32, call ssa.Instruction, fn *ssa.Function) *frame {
+	f := &frame{id: r.frames.id(frameKey{parent, call, fn}), fn: fn, sh: r.a.shape(fn)}
+	r.stack = append(r.stack, f)
+	return f
+}
+
+func (r *run) leave() { r.stack = r.stack[:len(r.stack)-1] }
+
+func (r *run) inStack(fn *ssa.Function) bool {
+	for _, f := range r.stack {
+		if f.fn == fn {
+			return true
+		}
+	}
+	return false
+}
+
+// todo are the states that wait at the blocks of an activation.
+type todo struct {
+	wait [][]*state
+	seen []map[string]bool
+}
+
+func (t *todo) next() (int, *state) {
+	for i, list := range t.wait {
+		if n := len(list); n > 0 {
+			s := list[n-1]
+			t.wait[i] = list[:n-1]
+			return i, s
+		}
+	}
+	return -1, nil
+}
+
+// activate runs a function from its first block on, and returns the ways out of it.
+func (r *run) activate(fr *frame, s *state) (exits []exit) {
+	n := len(fr.fn.Blocks)
+	t := &todo{wait: make([][]*state, n), seen: make([]map[string]bool, n)}
+	t.wait[0] = append(t.wait[0], s)
+	seen := map[string]bool{}
+	for !r.over {
+		i, s := t.next()
+		if s == nil {
+			break
+		}
+		b := fr.fn.Blocks[i]
+		for _, s := range r.block(fr, b, s) {
+			switch last := b.Instrs[len(b.Instrs)-1].(type) {
+			case *ssa.Return:
+				e := exit{s: s, ret: last}
+				for _, v := range last.Results {
+					e.results = append(e.results, r.eval(fr, s, v))
+				}
+				if k := s.key(r) + r.results(e.results).text(); !seen[k] {
+					seen[k] = true
+					exits = append(exits, e)
+				}
+			case *ssa.If:
+				c := r.eval(fr, s, last.Cond)
+				other := s.clone()
+				if r.branch(fr, s, c, true) {
+					r.edge(fr, t, b, b.Succs[0], s)
+				}
+				if r.branch(fr, other, c, false) {
+					r.edge(fr, t, b, b.Succs[1], other)
+				}
+			case *ssa.Jump:
+				r.edge(fr, t, b, b.Succs[0], s)
+			}
+		}
+	}
+	return exits
+}
+
+func (v value) text() string { return string(rune(v.id)) }
+
+// block runs the instructions of a block, but for the last.
+func (r *run) block(fr *frame, b *ssa.BasicBlock, s *state) []*state {
+	states := []*state{s}
+	for _, in := range b.Instrs {
+		if _, ok := in.(*ssa.Phi); ok {
+			continue
+		}
+		var next []*state
+		for _, s := range states {
+			if r.steps++; r.steps > maxSteps {
+				r.over = true
+				return nil
+			}
+			for _, s := range r.step(fr, s, in) {
+				if s.main().phase != lost {
+					next = append(next, s)
+				}
+			}
+		}
+		if states = next; len(states) == 0 {
+			return nil
+		}
+	}
+	return states
+}
+
+// edge brings a state to the next block, unless it was there.
+func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
+	n := 0
+	for i, p := range to.Preds {
+		if p == from {
+			n = i
+		}
+	}
+	var phis []*ssa.Phi
+	var vals []value
+	for _, in := range to.Instrs {
+		phi, ok := in.(*ssa.Phi)
+		if !ok {
+			break
+		}
+		phis, vals = append(phis, phi), append(vals, r.eval(fr, s, phi.Edges[n]))
+	}
+	for i, phi := range phis {
+		s.env[slot{fr.id, phi}] = vals[i]
+	}
+	r.collect(fr, to, s)
+	if r.idle(s) {
+		return
+	}
+	if t.seen[to.Index] == nil {
+		t.seen[to.Index] = map[string]bool{}
+	}
+	k := s.key(r)
+	if t.seen[to.Index][k] {
+		return
+	}
+	if len(t.seen[to.Index]) >= maxStates {
+		r.over = true
+		return
+	}
+	t.seen[to.Index][k] = true
+	t.wait[to.Index] = append(t.wait[to.Index], s)
+}
+
+// idle reports whether nothing can come of a state any more: the object is gone, and nothing refers to it.
+func (r *run) idle(s *state) bool {
+	if r.spec.call == nil || r.spec.call.Parent() == nil {
+		return false
+	}
+	m := s.main()
+	if m.phase != dead && m.phase != absent || r.a.shape(r.fn).loops[r.spec.call.Block().Index] {
+		return false
+	}
+	return !s.refers(&r.interner, func(v value) bool { return v.kind == object })
+}
+
+// collect drops what can matter no more, so that states become the same.
+func (r *run) collect(fr *frame, b *ssa.BasicBlock, s *state) {
+	for k := range s.env {
+		if k.frame == fr.id && !fr.sh.live(b, k.v) || !r.active(k.frame) {
+			delete(s.env, k)
+		}
+	}
+	used := map[int32]bool{} // symbols that something refers to
+	done := map[int32]bool{} // places that were looked at
+	var mark func(v value, depth int)
+	mark = func(v value, depth int) {
+		switch v.kind {
+		case symbol:
+			used[v.id] = true
+		case cond:
+			k := r.conds.keys[v.id]
+			mark(k.x, depth+1)
+			mark(k.y, depth+1)
+		case place:
+			used[r.places.keys[v.id].root.id] = true
+		case whole:
+			mark(r.wholes[v.id].sym, depth+1)
+		}
+		if depth < 6 {
+			r.eachPart(v, func(_ string, p value) { mark(p, depth+1) })
+		}
+	}
+	for _, v := range s.env {
+		mark(v, 0)
+	}
+	for _, d := range s.defers {
+		mark(d.fn, 0)
+		for _, a := range d.args {
+			mark(a, 0)
+		}
+	}
+	alive := func(v value) bool {
+		if v.kind != symbol {
+			return true
+		}
+		k := r.symbols.keys[v.id]
+		switch {
+		case used[v.id]:
+			return true
+		case k.frame == fr.id:
+			if _, ok := k.v.(*ssa.Parameter); ok && k.frame == 0 && r.spec.call == nil {
+				return true // cases of summaries are about them
+			}
+			if _, ok := k.v.(*ssa.Global); ok {
+				return true
+			}
+			return fr.sh.live(b, k.v)
+		}
+		return r.active(k.frame)
+	}
+	for more := true; more; {
+		more = false
+		for p, v := range s.mem {
+			if !done[p] && alive(r.places.keys[p].root) {
+				done[p], more = true, true
+				mark(v, 0)
+			}
+		}
+	}
+	for p := range s.mem {
+		if !done[p] {
+			delete(s.mem, p)
+		}
+	}
+	for id := range s.leaked {
+		if !alive(value{kind: symbol, id: id}) {
+			delete(s.leaked, id)
+		}
+	}
+	for id := range s.conds {
+		k := r.conds.keys[id]
+		if !s.hopes[id] && !(alive(k.x) && alive(k.y)) {
+			delete(s.conds, id)
+		}
+	}
+}
+
+// active reports whether an activation is going on.
+func (r *run) active(frame int32) bool {
+	for _, f := range r.stack {
+		if f.id == frame {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,293 @@
+package bwlife
+
+import (
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+)
+
+// maxCases is how many ways to go a function may have for one parameter; beyond, nothing is known of it.
+const maxCases = 8
+
+// summarize works out what a function does with its parameters.
+func (a *analyzer) summarize(fn *ssa.Function) *facts.Func {
+	sum := &facts.Func{NoReturn: !returns(fn), Flushes: a.flushes(fn), NeverNil: a.neverNil(fn)}
+	for i, p := range fn.Params {
+		for _, at := range a.handlesIn(p.Type(), "", 2) {
+			r := a.follow(fn, spec{kind: at.kind, typ: at.typ, param: i, path: at.path})
+			if r == nil {
+				continue
+			}
+			a.reports = append(a.reports, r.reports...)
+			if cases, ok := r.cases(); ok {
+				sum.Params = append(sum.Params, facts.Param{Index: i, Path: at.path, Cases: cases})
+			}
+		}
+	}
+	sum.Sort()
+	return sum
+}
+
+func returns(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		if _, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// handle is where in a parameter there is one.
+type handleAt struct {
+	path string
+	kind string
+	typ  types.Type
+}
+
+// handlesIn finds the handles in a type: itself, or fields of the struct.
+func (a *analyzer) handlesIn(t types.Type, path string, depth int) (list []handleAt) {
+	switch k := a.kindOf(t); k {
+	case directive.Handle, directive.Window, directive.Op:
+		return []handleAt{{path, k, t}}
+	case "":
+	default:
+		return nil
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok && depth == 2 {
+		t = p.Elem()
+	}
+	s, ok := t.Underlying().(*types.Struct)
+	if !ok || depth == 0 {
+		return nil
+	}
+	for i := range min(s.NumFields(), 40) {
+		f := s.Field(i)
+		if len(list) < 8 {
+			list = append(list, a.handlesIn(f.Type(), path+"."+f.Name(), depth-1)...)
+		}
+	}
+	return list
+}
+
+// flushes reports whether a function may wait for operations that nobody gives it.
+func (a *analyzer) flushes(fn *ssa.Function) bool {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			c, ok := in.(ssa.CallInstruction)
+			if !ok {
+				continue
+			}
+			common := c.Common()
+			if common.IsInvoke() {
+				if !std(common.Method.Pkg()) {
+					return true
+				}
+				continue
+			}
+			if obj := callee(common); obj != nil {
+				if sum := a.effects(obj); sum != nil && sum.Flushes {
+					return true
+				}
+				continue
+			}
+			switch common.Value.(type) {
+			case *ssa.Builtin, *ssa.MakeClosure, *ssa.Function:
+			default:
+				return true
+			}
+		}
+	}
+	for _, anon := range fn.AnonFuncs {
+		if a.flushes(anon) {
+			return true
+		}
+	}
+	return false
+}
+
+// callee is the function or method that a call names, nil if none.
+func callee(c *ssa.CallCommon) *types.Func {
+	fn := c.StaticCallee()
+	if fn == nil {
+		return nil
+	}
+	obj, _ := fn.Object().(*types.Func)
+	if obj == nil {
+		return nil
+	}
+	return obj.Origin()
+}
+
+// neverNil finds the errors that a function always gives.
+func (a *analyzer) neverNil(fn *ssa.Function) (list []int) {
+	res := fn.Signature.Results()
+	for i := range res.Len() {
+		if !types.Identical(res.At(i).Type(), types.Universe.Lookup("error").Type()) {
+			continue
+		}
+		all, some := true, false
+		for _, b := range fn.Blocks {
+			if ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok {
+				some = true
+				all = all && a.notNil(ret.Results[i], 0)
+			}
+		}
+		if all && some {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+func (a *analyzer) notNil(v ssa.Value, depth int) bool {
+	if depth > 8 {
+		return false
+	}
+	switch v := v.(type) {
+	case *ssa.MakeInterface:
+		return true
+	case *ssa.ChangeInterface:
+		return a.notNil(v.X, depth+1)
+	case *ssa.UnOp:
+		return isSentinel(v)
+	case *ssa.Phi:
+		for _, e := range v.Edges {
+			if !a.notNil(e, depth+1) {
+				return false
+			}
+		}
+		return true
+	case *ssa.Call:
+		if obj := callee(&v.Call); obj != nil && v.Call.Signature().Results().Len() == 1 {
+			sum := a.effects(obj)
+			return sum != nil && len(sum.NeverNil) == 1
+		}
+	}
+	return false
+}
+
+// cases are the ways out as a caller needs them. ok is false where they say nothing.
+func (r *run) cases() (list []facts.Case, ok bool) {
+	for _, e := range r.exits {
+		m := e.s.main()
+		if m.phase == lost {
+			continue
+		}
+		when := r.conditions(e)
+		if r.hidden(e, when) {
+			continue
+		}
+		c := facts.Case{When: when, Uses: m.used, How: ""}
+		switch {
+		case m.phase == dead && m.moved:
+			c.Post, c.How = facts.Moved, r.fn.Name()
+		case m.phase == dead:
+			c.Post, c.How = facts.Released, r.fn.Name()
+		case m.phase == live && m.free:
+			c.Post = facts.Kept
+		}
+		for i, v := range e.results {
+			for _, x := range r.inside(e.s, v) {
+				if d, ok := r.derivedResult(e.s, i, x); ok {
+					c.Derived = append(c.Derived, d)
+				} else if x.id == 0 && c.Post == facts.Same {
+					c.Post = facts.Kept
+				}
+			}
+		}
+		list = append(list, c)
+	}
+	f := facts.Func{Params: []facts.Param{{Cases: list}}}
+	f.Sort()
+	list = f.Params[0].Cases
+	return list, len(list) > 0 && len(list) <= maxCases
+}
+
+// derivedResult is what a result has to do with the parameter.
+func (r *run) derivedResult(s *state, i int, x found) (facts.Derived, bool) {
+	if x.id == 0 {
+		if x.path != "" {
+			return facts.Derived{}, false
+		}
+		return facts.Derived{Result: i, Kind: "alias"}, true
+	}
+	info, t := r.infos[x.id], s.thing(x.id)
+	switch {
+	case info.kind == "view" && r.rootOfView(x.id) == 0:
+		return facts.Derived{Result: i, Kind: "view"}, true
+	case info.kind == "view" || t == nil || t.phase != live || info.parent != 0 || x.path != "":
+		return facts.Derived{}, false
+	}
+	return facts.Derived{Result: i, Kind: info.kind}, true
+}
+
+// hidden reports whether a way out rests on a hope that a caller cannot see.
+func (r *run) hidden(e exit, when []facts.Cond) bool {
+	n := 0
+	for _, w := range when {
+		if w.Result && w.Is == facts.NonNil {
+			n++
+		}
+	}
+	return len(e.s.hopes) > n
+}
+
+// conditions is what is known of the other parameters and of the results where a function returns.
+func (r *run) conditions(e exit) (list []facts.Cond) {
+	for i, p := range r.fn.Params {
+		v := r.sym(0, p, "")
+		if r.spec.call == nil && i == r.spec.param {
+			if r.spec.path == "" && e.s.main().phase == absent {
+				list = append(list, facts.Cond{Index: i, Is: facts.Nil})
+			}
+			continue
+		}
+		if is, ok := r.known(e.s, v); ok {
+			list = append(list, facts.Cond{Index: i, Is: is})
+		}
+	}
+	for i, v := range e.results {
+		if is, ok := r.known(e.s, v); ok {
+			list = append(list, facts.Cond{Result: true, Index: i, Is: is})
+		}
+	}
+	return list
+}
+
+// known is what a state knows of a value.
+func (r *run) known(s *state, v value) (facts.Is, bool) {
+	switch v.kind {
+	case isNil:
+		return facts.Nil, true
+	case nonNil:
+		return facts.NonNil, true
+	case isTrue:
+		return facts.True, true
+	case isFalse:
+		return facts.False, true
+	case cond:
+		b, ok := s.conds[v.id]
+		if b == !v.neg {
+			return facts.True, ok
+		}
+		return facts.False, ok
+	case symbol:
+		if b, ok := s.conds[r.condition(condKey{op: "nil", x: v}).id]; ok {
+			return facts.NonNil - facts.Is(btoi(b)), true
+		}
+		if b, ok := s.conds[r.condition(condKey{op: "true", x: v}).id]; ok {
+			return facts.False - facts.Is(btoi(b)), true
+		}
+	}
+	return 0, false
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

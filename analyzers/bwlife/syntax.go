@@ -1,0 +1,186 @@
+package bwlife
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/ignore"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// directives reads the comments of the package and exports what they say. It reports whether there is
+// a directive about a type or a function.
+func (a *analyzer) directives() (defines bool) {
+	for _, f := range a.pass.Files {
+		if hasTrust(f.Doc) {
+			a.trusted = true
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.GenDecl:
+				defines = a.typeDirectives(d) || defines
+			case *ast.FuncDecl:
+				defines = a.funcDirectives(d) || defines
+			}
+		}
+	}
+	return defines
+}
+
+func hasTrust(doc *ast.CommentGroup) bool {
+	if doc == nil {
+		return false
+	}
+	for _, c := range doc.List {
+		if d, ok, err := directive.Parse(c.Text); ok && err == nil && d.Word == directive.Trust {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls f for the directives of a comment that are right; of those that are not, bwsyntax speaks.
+func each(doc *ast.CommentGroup, f func(d directive.Directive)) {
+	if doc == nil {
+		return
+	}
+	for _, c := range doc.List {
+		if d, ok, err := directive.Parse(c.Text); ok && err == nil {
+			f(d)
+		}
+	}
+}
+
+func (a *analyzer) typeDirectives(d *ast.GenDecl) (defines bool) {
+	for _, spec := range d.Specs {
+		ts, ok := spec.(*ast.TypeSpec)
+		if !ok {
+			continue
+		}
+		obj, _ := a.pass.TypesInfo.Defs[ts.Name].(*types.TypeName)
+		for _, doc := range []*ast.CommentGroup{d.Doc, ts.Doc, ts.Comment} {
+			if doc == d.Doc && len(d.Specs) > 1 {
+				continue
+			}
+			each(doc, func(x directive.Directive) {
+				switch {
+				case obj == nil:
+				case x.Word == directive.Type:
+					a.pass.ExportObjectFact(obj, &facts.Type{Kind: x.Name})
+					defines = true
+				case x.Word == directive.Residency || x.Word == directive.Access:
+					a.pass.ExportObjectFact(obj, &facts.Marker{Word: x.Word, Name: x.Name})
+					defines = true
+				}
+			})
+		}
+	}
+	return defines
+}
+
+func (a *analyzer) funcDirectives(d *ast.FuncDecl) (defines bool) {
+	var clauses []directive.Clause
+	each(d.Doc, func(x directive.Directive) {
+		if x.Word == directive.Effect {
+			clauses = append(clauses, x.Clauses...)
+		}
+	})
+	obj, _ := a.pass.TypesInfo.Defs[d.Name].(*types.Func)
+	if len(clauses) == 0 || obj == nil {
+		return false
+	}
+	sum, err := facts.FromDirective(d.Name.Name, obj.Signature(), clauses)
+	if err != nil {
+		return true // bwsyntax reports it
+	}
+	a.sums[obj], a.declared[obj] = sum, true
+	return true
+}
+
+// syntax notes what SSA form does not have: names, and calls whose results nobody takes.
+func (a *analyzer) syntax() {
+	assigned := func(lhs []ast.Expr, rhs []ast.Expr) {
+		for i, e := range rhs {
+			call, ok := ast.Unparen(e).(*ast.CallExpr)
+			if !ok {
+				continue
+			}
+			to := lhs
+			if len(rhs) > 1 {
+				to = lhs[i : i+1]
+			}
+			for _, l := range to {
+				a.names[call.Lparen] = append(a.names[call.Lparen], types.ExprString(l))
+			}
+		}
+	}
+	for _, f := range a.pass.Files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				assigned(n.Lhs, n.Rhs)
+			case *ast.ValueSpec:
+				var lhs []ast.Expr
+				for _, id := range n.Names {
+					lhs = append(lhs, id)
+				}
+				assigned(lhs, n.Values)
+			case *ast.ExprStmt:
+				if call, ok := ast.Unparen(n.X).(*ast.CallExpr); ok {
+					a.unlooked[call.Lparen] = true
+				}
+			}
+			return true
+		})
+	}
+}
+
+// nameOf is what the program calls the object that a run follows.
+func (a *analyzer) nameOf(r *run) string {
+	if r.spec.call == nil {
+		return r.fn.Params[r.spec.param].Name() + r.spec.path
+	}
+	if names := a.names[r.spec.call.Pos()]; r.spec.kind != lentWindow && r.spec.result < len(names) && names[r.spec.result] != "_" {
+		return names[r.spec.result]
+	}
+	obj := callee(r.spec.call.Common())
+	if r.spec.kind == lentWindow {
+		return "the window of " + obj.Name()
+	}
+	return "what " + obj.Name() + " gives"
+}
+
+// flush reports what was found, in the order of the places.
+func (a *analyzer) flush() {
+	out := ignore.New(a.pass, codes...)
+	slices.SortStableFunc(a.reports, func(x, y report) int { return cmp.Or(cmp.Compare(x.pos, y.pos), cmp.Compare(x.code, y.code)) })
+	said := map[string]bool{}
+	for _, rep := range a.reports {
+		if key := fmt.Sprint(rep.code, rep.pos, rep.name); said[key] {
+			continue
+		} else {
+			said[key] = true
+		}
+		d := analysis.Diagnostic{Pos: rep.pos, Category: string(rep.code), Message: rep.text}
+		for _, rel := range rep.related {
+			if rel.pos.IsValid() {
+				d.Related = append(d.Related, analysis.RelatedInformation{Pos: rel.pos, Message: rel.text})
+			}
+		}
+		out.Report(d)
+	}
+	out.Done()
+}
+
+// codes are those that this analyzer reports.
+var codes = []diag.Code{
+	diag.UseAfterRelease, diag.DoubleRelease, diag.UseAfterMove, diag.Leak, diag.WindowLeak, diag.WindowAfterClose,
+	diag.ReleaseBorrowed, diag.ReleaseInFlight, diag.DroppedOp, diag.IgnoredWait, diag.ViewOutlives, diag.ErrorPathUse,
+}
