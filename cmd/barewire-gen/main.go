@@ -1,4 +1,5 @@
-// Barewire-gen compiles annotated BARE schemas into Go. See README.md, or run
+// Barewire-gen compiles annotated BARE schemas into Go, and finds misuse of regions in
+// Go code. See README.md, or run
 //
 //	barewire-gen help
 package main
@@ -9,12 +10,18 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/fidelityframework/barewire-gen/analyzers"
+	"github.com/fidelityframework/barewire-gen/analyzers/vettool"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/cli"
 )
 
 func main() { os.Exit(run()) }
 
 func run() int {
+	// The go command runs us once for each package, as `go vet -vettool` and `go fix -fixtool`.
+	if vettool.Called(os.Args[1:]) {
+		vettool.Main(analyzers.All()...)
+	}
 	// A reader that goes away (| head) must not kill us between two files: the
 	// write fails instead, and cli.Main ends without a word about it.
 	signal.Ignore(syscall.SIGPIPE)

@@ -1,0 +1,132 @@
+// Package bwsyntax finds what can be seen in a few lines of Go without following what happens:
+// handles that are made without their allocator, zero values given to calls that cannot use them,
+// types that are taken off through unsafe, reflect, assertions or go:linkname, what only generated code may
+// call, and directives that are wrong.
+//
+// What a handle is, it knows from //barewire:type directives alone, which
+// travel in a fact: no import path is matched by name, so forks and vendored copies of the runtime work.
+// The package that declares a type may do with it what it likes. In generated files only directives
+// are looked at.
+package bwsyntax
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/ignore"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// Analyzer is the analyzer.
+var Analyzer = &analysis.Analyzer{
+	Name: "bwsyntax",
+	Doc: "find handles of barewire that are forged, or whose types are taken off\n\n" +
+		"It reports regions that no allocator made, zero values in calls that cannot use them, detours through unsafe and reflect, " +
+		"hand-made places and grants, and wrong //barewire: directives. `barewire-gen explain` has a page for each code.",
+	Run:       run,
+	FactTypes: []analysis.Fact{(*Known)(nil)},
+}
+
+// codes are those that this analyzer reports and an ignore may name.
+var codes = []diag.Code{diag.ForgedHandle, diag.ZeroArgument, diag.Laundered, diag.NeverThatType, diag.MintedByHand}
+
+func run(pass *analysis.Pass) (any, error) {
+	r := &reader{pass: pass}
+	r.read()
+	known := knownOf(pass, r.own)
+	if known == nil {
+		return nil, nil // it has nothing to do with the runtime
+	}
+	c := &check{pass: pass, info: pass.TypesInfo, known: index(known, pass.Pkg), filter: ignore.New(pass, codes...)}
+	var files []*ast.File
+	for _, f := range pass.Files {
+		if !ast.IsGenerated(f) {
+			files = append(files, f)
+			c.linknames(f)
+		}
+	}
+	if len(files) > 0 {
+		c.root = inspector.New(files).Root()
+		c.visit()
+	}
+	c.filter.Done()
+	return nil, nil
+}
+
+// check looks at one package.
+type check struct {
+	pass   *analysis.Pass
+	info   *types.Info
+	known  *lookup
+	filter *ignore.Filter
+	root   inspector.Cursor
+	zeros  map[*types.Var]bool // local variables that never get a value
+}
+
+func (c *check) visit() {
+	c.zeroVariables()
+	for cur := range c.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.ValueSpec)(nil), (*ast.StructType)(nil),
+		(*ast.TypeSpec)(nil), (*ast.TypeAssertExpr)(nil), (*ast.TypeSwitchStmt)(nil), (*ast.Ident)(nil)) {
+		switch n := cur.Node().(type) {
+		case *ast.CompositeLit:
+			c.literal(n)
+		case *ast.CallExpr:
+			c.call(cur, n)
+		case *ast.ValueSpec:
+			c.variable(n)
+		case *ast.StructType:
+			c.fields(n)
+		case *ast.TypeSpec:
+			c.declared(n)
+		case *ast.TypeAssertExpr:
+			if n.Type != nil {
+				c.asserted(n.X, n.Type)
+			}
+		case *ast.TypeSwitchStmt:
+			c.switched(n)
+		case *ast.Ident:
+			c.minted(n)
+		}
+	}
+}
+
+// call sees to it that a call is a conversion, a built-in function's, or an ordinary one.
+func (c *check) call(cur inspector.Cursor, n *ast.CallExpr) {
+	fun := c.info.Types[n.Fun]
+	switch {
+	case fun.IsType():
+		c.conversion(n)
+	case fun.IsBuiltin():
+		c.builtin(n)
+	default:
+		c.reflected(cur, n)
+		c.arguments(n)
+	}
+}
+
+// report reports a finding at a node.
+func (c *check) report(code diag.Code, at ast.Node, also []analysis.RelatedInformation, format string, args ...any) {
+	c.filter.Report(analysis.Diagnostic{
+		Pos: at.Pos(), End: at.End(), Category: string(code), Message: fmt.Sprintf(format, args...), Related: also,
+	})
+}
+
+// also is another place that a finding speaks of.
+func also(pos, end token.Pos, format string, args ...any) []analysis.RelatedInformation {
+	return []analysis.RelatedInformation{{Pos: pos, End: end, Message: fmt.Sprintf(format, args...)}}
+}
+
+// name is a type as messages show it: with the names of packages, and none for the package itself.
+func (c *check) name(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
+		if p == c.pass.Pkg {
+			return ""
+		}
+		return p.Name()
+	})
+}

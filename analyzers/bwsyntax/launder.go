@@ -1,0 +1,215 @@
+package bwsyntax
+
+import (
+	"go/ast"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
+	"golang.org/x/tools/go/ast/inspector"
+
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// conversion looks at T(x).
+func (c *check) conversion(n *ast.CallExpr) {
+	if len(n.Args) != 1 {
+		return
+	}
+	to, from := c.info.TypeOf(n.Fun), c.info.TypeOf(n.Args[0])
+	if to == nil || from == nil {
+		return
+	}
+	switch {
+	case isUnsafePointer(to):
+		if h := c.pointed(from); h != nil {
+			c.report(diag.Laundered, n, nil, "unsafe.Pointer takes off what the type %s says", c.name(h))
+		}
+	case isUnsafePointer(from):
+		if h := c.pointed(to); h != nil {
+			c.report(diag.Laundered, n, nil, "unsafe.Pointer makes a %s of what may be none", c.name(h))
+		}
+	default:
+		// Between types declared over the same one: the compiler keeps the types of the runtime apart.
+		h, t := c.pointedOrSelf(from), c.pointedOrSelf(to)
+		if h != nil && t == nil && !types.IsInterface(to) {
+			c.report(diag.Laundered, n, nil, "%s is a type of its own: it takes off what %s says", c.name(to), c.name(h))
+		} else if h == nil && t != nil && !types.IsInterface(from) && !c.info.Types[n.Args[0]].IsNil() {
+			c.report(diag.Laundered, n, nil, "%s is a type of its own, and no %s", c.name(from), c.name(t))
+		}
+	}
+}
+
+func isUnsafePointer(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Kind() == types.UnsafePointer
+}
+
+// pointed is the type of a kind that a pointer leads to.
+func (c *check) pointed(t types.Type) types.Type {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		return c.known.carried(p.Elem())
+	}
+	return nil
+}
+
+// pointedOrSelf is a type, or the one that it points to, if a directive says its kind.
+func (c *check) pointedOrSelf(t types.Type) types.Type {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	if c.known.kind(t) != "" {
+		return t
+	}
+	return nil
+}
+
+// declared looks at a type that is declared over one of the runtime's.
+func (c *check) declared(n *ast.TypeSpec) {
+	if n.Assign.IsValid() {
+		return // an alias is the same type
+	}
+	if h := c.pointedOrSelf(c.info.TypeOf(n.Type)); h != nil {
+		c.report(diag.Laundered, n.Name, nil, "`%s` is a type of its own: it takes off what %s says; write `type %s = …` for another name",
+			n.Name.Name, c.name(h), n.Name.Name)
+	}
+}
+
+// asserted looks at x.(T) where x is any(v).
+func (c *check) asserted(x, typ ast.Expr) {
+	call, ok := ast.Unparen(x).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 || !c.info.Types[call.Fun].IsType() || !types.IsInterface(c.info.TypeOf(call.Fun)) {
+		return
+	}
+	from, to := c.info.TypeOf(call.Args[0]), c.info.TypeOf(typ)
+	h, t := c.pointedOrSelf(from), c.pointedOrSelf(to)
+	if h == nil || t == nil || types.Identical(from, to) || open(from) || open(to) {
+		return
+	}
+	c.report(diag.NeverThatType, typ, also(call.Args[0].Pos(), call.Args[0].End(), "this is a %s", c.name(from)),
+		"a %s is never a %s", c.name(from), c.name(to))
+}
+
+// switched looks at switch any(v).(type).
+func (c *check) switched(n *ast.TypeSwitchStmt) {
+	var x ast.Expr
+	switch s := n.Assign.(type) {
+	case *ast.ExprStmt:
+		x = s.X
+	case *ast.AssignStmt:
+		if len(s.Rhs) == 1 {
+			x = s.Rhs[0]
+		}
+	}
+	assert, ok := x.(*ast.TypeAssertExpr)
+	if !ok {
+		return
+	}
+	for _, s := range n.Body.List {
+		if s, ok := s.(*ast.CaseClause); ok {
+			for _, typ := range s.List {
+				if !c.info.Types[typ].IsNil() {
+					c.asserted(assert.X, typ)
+				}
+			}
+		}
+	}
+}
+
+// open reports whether a type depends on type parameters.
+func open(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.TypeParam:
+		return true
+	case *types.Pointer:
+		return open(t.Elem())
+	case *types.Slice:
+		return open(t.Elem())
+	case *types.Array:
+		return open(t.Elem())
+	case *types.Named:
+		for arg := range t.TypeArgs().Types() {
+			if open(arg) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ways are the methods of reflect.Value that lead around a type.
+var ways = map[string]bool{
+	"Convert": true, "Elem": true, "Field": true, "FieldByIndex": true, "FieldByName": true, "Fields": true, "Pointer": true,
+	"Set": true, "SetZero": true, "UnsafeAddr": true, "UnsafePointer": true, "Addr": true,
+}
+
+// reflected looks at reflect.ValueOf(h) where a method follows that leads around the type, and at reflect.New and
+// Zero of such a type.
+func (c *check) reflected(cur inspector.Cursor, n *ast.CallExpr) {
+	fn := c.callee(n)
+	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != "reflect" || fn.Signature().Recv() != nil || len(n.Args) == 0 {
+		return
+	}
+	switch fn.Name() {
+	case "ValueOf":
+		h := c.known.carried(c.info.TypeOf(n.Args[0]))
+		if h == nil || cur.ParentEdgeKind() != edge.SelectorExpr_X {
+			return
+		}
+		if way := cur.Parent().Node().(*ast.SelectorExpr).Sel; ways[way.Name] {
+			c.report(diag.Laundered, n, nil, "reflect's %s leads around what the type %s says", way.Name, c.name(h))
+		}
+	case "New", "NewAt", "Zero", "MakeSlice":
+		if h := c.reflectedType(n.Args[0]); h != nil {
+			c.report(diag.Laundered, n, nil, "reflect.%s makes a %s that is none", fn.Name(), c.name(h))
+		}
+	}
+}
+
+// reflectedType is the type of a kind that reflect.TypeOf(x) or reflect.TypeFor[T]() leads to.
+func (c *check) reflectedType(e ast.Expr) types.Type {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return nil
+	}
+	fn := c.callee(call)
+	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != "reflect" {
+		return nil
+	}
+	switch {
+	case fn.Name() == "TypeOf" && len(call.Args) == 1:
+		return c.known.carried(c.info.TypeOf(call.Args[0]))
+	case fn.Name() == "TypeFor":
+		if f, ok := ast.Unparen(call.Fun).(*ast.IndexExpr); ok {
+			return c.known.carried(c.info.TypeOf(f.Index))
+		}
+	}
+	return nil
+}
+
+// linknames looks for //go:linkname of what belongs to the runtime's packages.
+func (c *check) linknames(f *ast.File) {
+	for _, group := range f.Comments {
+		for _, comment := range group.List {
+			words := strings.Fields(comment.Text)
+			if len(words) != 3 || words[0] != "//go:linkname" {
+				continue
+			}
+			for path := range c.known.packages {
+				if rest, ok := strings.CutPrefix(words[2], path); ok && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "/")) {
+					c.report(diag.Laundered, comment, nil, "go:linkname reaches behind the types of %s", path)
+					break
+				}
+			}
+		}
+	}
+}
+
+// minted looks for functions that only generated code may use.
+func (c *check) minted(n *ast.Ident) {
+	fn, ok := c.info.Uses[n].(*types.Func)
+	if !ok || !c.known.functions[key(fn.Origin())] || fn.Signature().Recv() != nil {
+		return
+	}
+	c.report(diag.MintedByHand, n, nil, "%s is for generated code only: say in the schema what is meant, and use what is generated", fn.Name())
+}

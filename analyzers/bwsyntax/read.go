@@ -1,0 +1,191 @@
+package bwsyntax
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// reader reads the directives of a package, and reports those that are wrong.
+type reader struct {
+	pass *analysis.Pass
+	own  Known
+}
+
+func (r *reader) read() {
+	for _, f := range r.pass.Files {
+		if !mentions(f) {
+			continue
+		}
+		above := targets(f)
+		for _, group := range f.Comments {
+			for _, c := range group.List {
+				r.comment(c, above[c])
+			}
+		}
+	}
+}
+
+// mentions reports whether a file has anything that looks like a directive.
+func mentions(f *ast.File) bool {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if strings.Contains(c.Text, "barewire:") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// targets says for each comment that belongs to a declaration which one that is: a
+// *ast.TypeSpec, *ast.FuncDecl, *ast.Field of an interface, or the *ast.File.
+func targets(f *ast.File) map[*ast.Comment]ast.Node {
+	above := map[*ast.Comment]ast.Node{}
+	note := func(doc *ast.CommentGroup, n ast.Node) {
+		if doc != nil {
+			for _, c := range doc.List {
+				above[c] = n
+			}
+		}
+	}
+	note(f.Doc, f)
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			note(d.Doc, d)
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				s, ok := s.(*ast.TypeSpec)
+				if !ok {
+					continue
+				}
+				if note(s.Doc, s); !d.Lparen.IsValid() {
+					note(d.Doc, s)
+				}
+				if i, ok := s.Type.(*ast.InterfaceType); ok {
+					for _, m := range i.Methods.List {
+						note(m.Doc, m)
+					}
+				}
+			}
+		}
+	}
+	return above
+}
+
+// comment reads one comment, which stands above a declaration, or above nothing.
+func (r *reader) comment(c *ast.Comment, above ast.Node) {
+	d, ok, err := directive.Parse(c.Text)
+	switch {
+	case !ok:
+		r.almost(c)
+	case err != nil && d.Word == directive.Ignore && d.Name != "":
+		r.report(diag.IgnoreNoReason, c, "%v", err)
+	case err != nil:
+		r.report(diag.BadDirective, c, "%v", err)
+	case d.Word == directive.Ignore:
+		r.ignored(c, d)
+	default:
+		r.placed(c, d, above)
+	}
+}
+
+// ignored checks the code of an ignore.
+func (r *reader) ignored(c *ast.Comment, d directive.Directive) {
+	rule, ok := diag.Lookup(d.Name)
+	switch {
+	case !ok:
+		r.report(diag.BadDirective, c, "there is no code %s", d.Name)
+	case !strings.HasPrefix(d.Name, "BW5"):
+		r.report(diag.BadDirective, c, "%s (%s) is nothing that is found in Go code", d.Name, rule.Name)
+	}
+}
+
+// placed takes a directive that stands above a declaration of the right sort.
+func (r *reader) placed(c *ast.Comment, d directive.Directive, above ast.Node) {
+	_, isFile := above.(*ast.File)
+	spec, isType := above.(*ast.TypeSpec)
+	fn, isFunc := function(above)
+	switch d.Word {
+	case directive.Type, directive.Residency, directive.Access:
+		if !isType {
+			r.report(diag.StrayDirective, c, "%s belongs above the declaration of a type", d.Word)
+			return
+		}
+		if d.Word == directive.Type {
+			r.own.Types = append(r.own.Types, Type{r.pass.Pkg.Path(), spec.Name.Name, d.Name})
+		}
+	case directive.Effect, directive.Generated:
+		if !isFunc {
+			r.report(diag.StrayDirective, c, "%s belongs above the declaration of a function or a method", d.Word)
+			return
+		}
+		obj, _ := r.pass.TypesInfo.Defs[fn].(*types.Func)
+		if obj == nil {
+			return
+		}
+		if d.Word == directive.Effect {
+			if _, err := facts.FromDirective(fn.Name, obj.Signature(), d.Clauses); err != nil {
+				r.report(diag.UnfitEffect, c, "%v", err)
+			}
+		} else if obj.Signature().Recv() == nil {
+			r.own.Functions = append(r.own.Functions, Function{r.pass.Pkg.Path(), fn.Name})
+		} else {
+			r.report(diag.StrayDirective, c, "generated is for functions, and %s is a method", fn.Name)
+		}
+	case directive.Trust:
+		if !isFunc && !isFile {
+			r.report(diag.StrayDirective, c, "trust belongs above the declaration of a function, or above a package clause")
+		}
+	}
+}
+
+// function is the name of a declared function or an interface's method.
+func function(n ast.Node) (*ast.Ident, bool) {
+	switch n := n.(type) {
+	case *ast.FuncDecl:
+		return n.Name, true
+	case *ast.Field:
+		if len(n.Names) == 1 {
+			return n.Names[0], true
+		}
+	}
+	return nil, false
+}
+
+// almost reports a comment that would be a directive but for the space before it.
+func (r *reader) almost(c *ast.Comment) {
+	rest, ok := strings.CutPrefix(c.Text, "//")
+	bare := strings.TrimLeft(rest, " \t")
+	if !ok || bare == rest {
+		return
+	}
+	if _, ok, err := directive.Parse("//" + bare); !ok || err != nil {
+		return // it is prose
+	}
+	at := c.Pos() + token.Pos(len("//"))
+	r.pass.Report(analysis.Diagnostic{
+		Pos: c.Pos(), End: c.End(), Category: string(diag.BadDirective),
+		Message: "a directive has no space behind the slashes: this one does nothing",
+		SuggestedFixes: []analysis.SuggestedFix{{
+			Message:   "remove the space",
+			TextEdits: []analysis.TextEdit{{Pos: at, End: at + token.Pos(len(rest)-len(bare))}},
+		}},
+	})
+}
+
+// report reports a wrong directive. It cannot be ignored: whoever can write the ignore can mend it.
+func (r *reader) report(code diag.Code, c *ast.Comment, format string, args ...any) {
+	r.pass.Report(analysis.Diagnostic{
+		Pos: c.Pos(), End: c.End(), Category: string(code), Message: fmt.Sprintf(format, args...),
+	})
+}

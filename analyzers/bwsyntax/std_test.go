@@ -1,0 +1,160 @@
+package bwsyntax_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax"
+)
+
+// listed is a package as `go list` shows it.
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+	ImportMap               map[string]string
+	DepOnly                 bool
+}
+
+// list asks the go command for packages and what they import, built.
+func list(t *testing.T, patterns ...string) (all []listed) {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,ImportMap,DepOnly"}, patterns...)...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, errs.Bytes())
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// TestOthers runs the analyzer over code that has nothing to do with the runtime: the standard library and x/tools. It is told that all types of
+// what a package imports are handles, windows and so on in turn, and that every third function is for
+// generated code, so that it looks at as much as it can. It must not panic, and must find the same twice. It ends after half a
+// minute, wherever it is then.
+func TestOthers(t *testing.T) {
+	patterns := []string{"std", "golang.org/x/tools/go/...", "golang.org/x/tools/internal/..."}
+	atLeast, limit := 60, 30*time.Second
+	if testing.Short() {
+		patterns, atLeast = []string{"net/http", "go/types", "reflect"}, 3
+	}
+	all := list(t, patterns...)
+	exports := map[string]string{}
+	for _, p := range all {
+		exports[p.ImportPath] = p.Export
+	}
+	seen, found := 0, map[string]int{}
+	for start := time.Now(); len(all) > 0 && (time.Since(start) < limit || seen < atLeast); {
+		// From both ends: the simplest packages are listed first.
+		p := all[len(all)-1]
+		if all = all[:len(all)-1]; seen%2 == 0 && len(all) > 0 {
+			all[0], p = p, all[0]
+		}
+		if len(p.GoFiles) == 0 || p.ImportPath == "unsafe" {
+			continue
+		}
+		pass := load(t, p, exports)
+		if pass == nil {
+			continue
+		}
+		first, second := runOver(t, pass), runOver(t, pass)
+		if fmt.Sprint(first) != fmt.Sprint(second) {
+			t.Errorf("%s: findings differ from run to run", p.ImportPath)
+		}
+		for _, d := range first {
+			found[d.Category]++
+		}
+		seen++
+	}
+	t.Logf("%d packages; found %v", seen, found)
+	if seen < atLeast {
+		t.Errorf("only %d packages were looked at", seen)
+	}
+	for _, code := range []string{"BW5001", "BW5002", "BW5003", "BW5005"} {
+		if found[code] == 0 && !testing.Short() {
+			t.Errorf("there is no %s in all of it; does the test look at anything?", code)
+		}
+	}
+}
+
+// load type-checks a package. It is nil where that fails, as with files of cgo.
+func load(t *testing.T, p listed, exports map[string]string) *analysis.Pass {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range p.GoFiles {
+		f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil
+		}
+		files = append(files, f)
+	}
+	info := &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Implicits: map[ast.Node]types.Object{}, Instances: map[*ast.Ident]types.Instance{},
+		Selections: map[*ast.SelectorExpr]*types.Selection{}, Scopes: map[ast.Node]*types.Scope{},
+	}
+	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if mapped, ok := p.ImportMap[path]; ok {
+			path = mapped
+		}
+		return os.Open(exports[path])
+	})}
+	pkg, err := conf.Check(p.ImportPath, fset, files, info)
+	if err != nil {
+		return nil
+	}
+	return &analysis.Pass{Analyzer: bwsyntax.Analyzer, Fset: fset, Files: files, Pkg: pkg, TypesInfo: info}
+}
+
+// runOver runs the analyzer over a package with made-up knowledge of its imports.
+func runOver(t *testing.T, pass *analysis.Pass) (found []analysis.Diagnostic) {
+	kinds := []string{"handle", "window", "op", "view", "remote", "place", "grant"}
+	pass.ImportPackageFact = func(p *types.Package, fact analysis.Fact) bool {
+		known := fact.(*bwsyntax.Known)
+		for i, name := range p.Scope().Names() {
+			switch p.Scope().Lookup(name).(type) {
+			case *types.TypeName:
+				known.Types = append(known.Types, bwsyntax.Type{Path: p.Path(), Name: name, Kind: kinds[i%len(kinds)]})
+			case *types.Func:
+				if i%3 == 0 {
+					known.Functions = append(known.Functions, bwsyntax.Function{Path: p.Path(), Name: name})
+				}
+			}
+		}
+		return true
+	}
+	pass.ExportPackageFact = func(analysis.Fact) {}
+	pass.Report = func(d analysis.Diagnostic) {
+		if !d.Pos.IsValid() || d.End < d.Pos || d.Category == "" || d.Message == "" {
+			t.Errorf("%s: a finding without a place or a text: %+v", pass.Pkg.Path(), d)
+		}
+		found = append(found, d)
+	}
+	if _, err := bwsyntax.Analyzer.Run(pass); err != nil {
+		t.Errorf("%s: %v", pass.Pkg.Path(), err)
+	}
+	return found
+}

@@ -1,0 +1,73 @@
+// Package vettool makes a program one that `go vet -vettool` and `go fix -fixtool` run. The go
+// command starts it once for each package, dependencies first:
+//
+//	tool -V=full        what it is, for the cache
+//	tool -flags         which flags it has
+//	tool -json x.cfg    look at the package that the file describes
+//
+// Most packages of most programs have nothing to do with the runtime: those that
+// are looked at for their facts alone are passed over before anything of them is parsed.
+package vettool
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/unitchecker"
+
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// Called reports whether a command line is the go command's: `-V=full`, `-flags`, or flags and a file
+// x.cfg at the end.
+func Called(args []string) bool {
+	if len(args) == 1 && (args[0] == "-V=full" || args[0] == "-flags") {
+		return true
+	}
+	if len(args) == 0 || !strings.HasSuffix(args[len(args)-1], ".cfg") {
+		return false
+	}
+	for _, a := range args[:len(args)-1] {
+		if !strings.HasPrefix(a, "-") {
+			return false
+		}
+	}
+	return true
+}
+
+// Main does what the go command asks for, with os.Args, and ends the process.
+func Main(analyzers ...*analysis.Analyzer) {
+	if last := os.Args[len(os.Args)-1]; strings.HasSuffix(last, ".cfg") {
+		if done, err := pass(last); err != nil {
+			fmt.Fprintln(os.Stderr, "barewire-gen:", err)
+			os.Exit(1)
+		} else if done {
+			os.Exit(0)
+		}
+	}
+	guarded := make([]*analysis.Analyzer, len(analyzers))
+	for i, a := range analyzers {
+		guarded[i] = guard(a)
+	}
+	unitchecker.Main(guarded...)
+}
+
+// Bug begins the error of an analyzer that failed. A run that meets one has not looked at everything.
+const Bug = "internal error: "
+
+// guard makes a panic of an analyzer its error.
+func guard(a *analysis.Analyzer) *analysis.Analyzer {
+	g := *a
+	g.Run = func(p *analysis.Pass) (result any, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("%s%s over %s: %v [%s]\n%s", Bug, a.Name, p.Pkg.Path(), r, diag.Internal, debug.Stack())
+			}
+		}()
+		return a.Run(p)
+	}
+	return &g
+}
