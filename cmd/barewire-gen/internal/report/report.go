@@ -1,5 +1,5 @@
 // Package report writes diagnostics: as text for people, one line each for
-// simple tools, and as JSON.
+// simple tools, as JSON, as SARIF for code scanning, and as annotations for GitHub's.
 //
 // The first line of a diagnostic has the shape that the go command and clang
 // print, so that editors find the place. What follows it is for people.
@@ -18,38 +18,51 @@ type Format string
 
 // The formats that Write knows.
 const (
-	Text  Format = "text"  // a line, the place with carets, notes and help
-	Short Format = "short" // the line only
-	JSON  Format = "json"  // one document, described at Document
+	Text   Format = "text"   // a line, the place with carets, notes and help
+	Short  Format = "short"  // the line only
+	JSON   Format = "json"   // one document, described at Document
+	SARIF  Format = "sarif"  // one log, of SARIF 2.1.0
+	GitHub Format = "github" // one workflow command each
 )
 
 // Formats lists the formats in the order in which help shows them.
-var Formats = []Format{Text, Short, JSON}
+var Formats = []Format{Text, Short, JSON, SARIF, GitHub}
 
 // IsMachine reports whether a program reads the format. Machine formats belong
 // on the standard output, the others beside it.
-func (f Format) IsMachine() bool { return f == JSON }
+func (f Format) IsMachine() bool { return f == JSON || f == SARIF || f == GitHub }
 
 // Limit is how many errors the text and short formats show, and how many
-// warnings and remarks beside them. JSON has all.
+// warnings and remarks beside them. The machine formats have all.
 const Limit = 20
 
 // Options selects how a list is written.
 type Options struct {
-	Format Format
-	Color  bool
-	Limit  int    // how many errors are shown; 0 is no limit
-	Tool   string // the command's name in the closing line
-	Files  []File // what was done to files; JSON only
+	Format  Format
+	Color   bool
+	Limit   int    // how many errors are shown; 0 is no limit
+	Tool    string // the command's name in the closing line
+	Version string // of the command; SARIF only
+	Files   []File // what was done to files; JSON only
+
+	// Flows says that the related places of a finding are the path that leads to it; SARIF only.
+	Flows bool
+	// Scope names what a finding is in, as a function, for fingerprints that stay when lines move;
+	// nil: the file. SARIF only.
+	Scope func(*diag.Diagnostic) string
 }
 
 // Write writes the list. In the text and short formats an empty list writes
-// nothing; JSON is always a document. The error is the writer's.
+// nothing; JSON and SARIF are always a document. The error is the writer's.
 func Write(w io.Writer, l diag.List, o Options) error {
 	var buf bytes.Buffer
 	switch o.Format {
 	case JSON:
 		writeJSON(&buf, l, o.Files)
+	case SARIF:
+		writeSARIF(&buf, l, o)
+	case GitHub:
+		writeGitHub(&buf, l)
 	case Short:
 		shown, rest := cut(l, o.Limit)
 		for _, d := range shown {

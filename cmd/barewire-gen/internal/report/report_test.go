@@ -27,14 +27,14 @@ func TestGolden(t *testing.T) {
 		l := findings(t, in)
 		out := func(f Format) txtar.File {
 			var buf bytes.Buffer
-			o := Options{Format: f, Limit: Limit, Tool: "barewire-gen", Color: strings.Contains(notes, "in color")}
+			o := Options{Format: f, Limit: Limit, Tool: "barewire-gen", Flows: strings.Contains(notes, "a path"), Color: strings.Contains(notes, "in color")}
 			if err := Write(&buf, l, o); err != nil {
 				t.Fatal(err)
 			}
 			// An escape would make the golden file binary for reviewers.
 			return txtar.File{Name: string(f), Data: bytes.ReplaceAll(buf.Bytes(), []byte("\x1b"), []byte("^["))}
 		}
-		return []txtar.File{out(Text), out(Short), out(JSON)}
+		return []txtar.File{out(Text), out(Short), out(JSON), out(SARIF), out(GitHub)}
 	})
 }
 
