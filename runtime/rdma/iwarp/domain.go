@@ -15,6 +15,7 @@ import (
 type domain struct {
 	adapter *adapter
 	guard   *guard
+	log     seldom
 	life    context.Context // ends when Close begins
 	die     context.CancelFunc
 
@@ -33,6 +34,7 @@ func newDomain(a *adapter) *domain {
 		local: map[rdma.LKey]*registration{}, remote: map[uint32]*registration{},
 		queues: map[*queue]netip.Addr{}, listeners: map[*listener]bool{},
 	}
+	d.log.logger = a.logger
 	d.life, d.die = context.WithCancel(context.Background())
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -67,6 +68,38 @@ func TestBurst(t *testing.T) {
 	}
 	if g, _ := l.states(); g > burst*maxSourceGuests {
 		t.Errorf("%d guests, and no more than %d may be there", g, burst*maxSourceGuests)
+	}
+}
+
+// TestRulesBroken has peers of both kinds that are accepted, and then send a frame whose checksum is wrong, or close. Who breaks
+// the rules is logged as that, and who only goes is not.
+func TestRulesBroken(t *testing.T) {
+	for name, c := range map[string]struct{ frame, logged string }{
+		"breaks them": {"000e c140 00000000 0000000000000000 00000000", "checksum error"},
+		"goes":        {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			d := openDomain(t, Options{}, &rdma.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+			l, got := listenOn(t, d, silence)
+			p := raw(t, l.Addr())
+			p.send(honest)
+			p.expect(welcomed)
+			q := (<-got).must(t)
+			p.send(c.frame)
+			_ = p.Conn.(*net.TCPConn).CloseWrite()
+			p.ended()
+			if err := q.Close(); err != nil { // the log is quiet after this
+				t.Fatal(err)
+			}
+			text := log.String()
+			if !strings.Contains(text, c.logged) || c.logged == "" && text != "" {
+				t.Errorf("logged:\n%s", text)
+			}
+			if c.logged != "" && !(strings.Contains(text, "level=WARN") && strings.Contains(text, p.LocalAddr().String())) {
+				t.Errorf("logged without the peer, or not as a warning:\n%s", text)
+			}
+		})
 	}
 }
 
