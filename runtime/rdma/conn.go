@@ -129,6 +129,7 @@ func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	c.firstBad.Store(noSeq)
 	c.taken.Store(noSeq)
 	c.batch.c = c
+	c.park.left = make(chan struct{}, 1)
 	c.credit.message = min(cfg.MaxMessage, limits.MaxMessage)
 	c.credit.unlimited = theirs.plain
 	c.credit.group = groupOf(cfg.Credits)

@@ -16,6 +16,10 @@ func (c *Conn) progress() {
 			return
 		}
 		if !c.park.role.CompareAndSwap(roleFree, roleProgress) {
+			select { // for hours, where somebody waits for a peer that says nothing
+			case <-c.park.left:
+			case <-c.ctx.Done():
+			}
 			pause = c.rest(pause, most)
 			continue
 		}

@@ -362,7 +362,8 @@ const (
 // park is where goroutines sleep that another one polls for.
 type park struct {
 	role atomic.Int32
-	n    atomic.Int32 // len(list)
+	left chan struct{} // has one when the role was given up: for progress
+	n    atomic.Int32  // len(list)
 	mu   sync.Mutex
 	list []*parked
 	free []*parked
@@ -419,8 +420,13 @@ func (k *park) wake(c *Conn) {
 	}
 }
 
-// handOver wakes one who sleeps, to wait for the device.
+// handOver wakes one who sleeps, to wait for the device, and the connection's own goroutine, which looks some time later
+// whether nobody does.
 func (k *park) handOver() {
+	select {
+	case k.left <- struct{}{}:
+	default:
+	}
 	if k.n.Load() == 0 {
 		return
 	}
