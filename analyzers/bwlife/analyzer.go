@@ -185,6 +185,11 @@ func (a *analyzer) shape(fn *ssa.Function) *shape {
 	return sh
 }
 
+// loops reports whether a call may run more than once in its function.
+func (a *analyzer) loops(call ssa.Instruction) bool {
+	return a.shape(call.Parent()).loops[call.Block().Index]
+}
+
 // effects is what is known of a function, nil if nothing is.
 func (a *analyzer) effects(obj *types.Func) *facts.Func {
 	obj = obj.Origin()

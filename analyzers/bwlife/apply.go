@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 )
 
@@ -32,6 +33,7 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 			out = next
 		}
 	}
+	r.otherWaits(out, site, t, sum)
 	lent := map[int]bool{}
 	for _, l := range sum.Lends {
 		lent[l.Func] = true
@@ -57,6 +59,20 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 		out = r.birth(fr, out, site, sum)
 	}
 	return out
+}
+
+// otherWaits is a wait for an operation that is not one of those that are followed.
+func (r *run) otherWaits(out []outcome, site ssa.CallInstruction, t target, sum *facts.Func) {
+	for _, p := range sum.Params {
+		if p.Path != "" || p.Index >= len(t.args) || t.args[p.Index].kind == object || len(p.Cases) == 0 || p.Cases[0].Post != facts.Released {
+			continue
+		}
+		if r.a.kindOf(site.Common().Args[p.Index].Type()) == directive.Op {
+			for _, o := range out {
+				r.earlier(o.s, -1)
+			}
+		}
+	}
 }
 
 // unsaid is an argument of which the effects say nothing.
@@ -157,6 +173,9 @@ func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, of int32, d 
 	id := r.object(objectKey{fr.id, site, d.Result, d.Kind}, objectInfo{
 		kind: d.Kind, parent: root, pos: site.Pos(), typ: site.Common().Signature().Results().At(d.Result).Type(), call: site,
 	})
+	if d.Kind == "window" && r.a.blank(site, d.Result) {
+		return value{} // the call is expected to fail
+	}
 	old := value{kind: object, id: id}
 	s.replace(func(v value) bool { return v == old }, &r.interner)
 	s.set(thing{id: id, phase: live, at: site.Pos()})

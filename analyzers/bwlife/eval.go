@@ -394,5 +394,5 @@ func isSentinel(v ssa.Value) bool {
 		return false
 	}
 	g, ok := load.X.(*ssa.Global)
-	return ok && types.Identical(load.Type(), types.Universe.Lookup("error").Type()) && g.Name() != ""
+	return ok && isError(load.Type()) && g.Name() != ""
 }

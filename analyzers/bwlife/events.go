@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
@@ -125,6 +126,9 @@ func (r *run) end(s *state, id int32, site ssa.CallInstruction, how string, move
 		return
 	}
 	at := site.Pos()
+	if r.infos[id].kind == "op" {
+		r.earlier(s, id)
+	}
 	if id != 0 {
 		if t := s.thing(id); t != nil && t.phase == live {
 			*t = thing{id: id, phase: dead, how: how, at: at, moved: moved}
@@ -138,7 +142,7 @@ func (r *run) end(s *state, id int32, site ssa.CallInstruction, how string, move
 			return
 		}
 		*m = thing{phase: dead, how: how, at: at, moved: moved, used: true, free: m.free,
-			quiet: r.infos[0].kind == "op" && r.a.unlooked[site.Pos()]}
+			quiet: r.infos[0].kind == "op" && r.a.unlooked[site.Pos()] && givesError(site)}
 	case absent:
 		s.main().phase = lost // closing nil gives an error, and no harm
 	case dead:
@@ -148,6 +152,29 @@ func (r *run) end(s *state, id int32, site ssa.CallInstruction, how string, move
 		r.twice(s, at, m, how)
 	}
 }
+
+// earlier ends the operations that were posted before one that was waited for: they end in order. id is
+// that one, -1 where it is not known which. Those that were surely posted later go on.
+func (r *run) earlier(s *state, id int32) {
+	for i := range s.things {
+		t := &s.things[i]
+		if t.id == id || t.phase != live || r.infos[t.id].kind != "op" {
+			continue
+		}
+		if id >= 0 && r.infos[t.id].pos > r.infos[id].pos && !r.a.loops(r.infos[id].call) {
+			continue
+		}
+		t.phase = lost
+	}
+}
+
+// givesError reports whether the last result of a call is an error.
+func givesError(site ssa.CallInstruction) bool {
+	res := site.Common().Signature().Results()
+	return res.Len() > 0 && isError(res.At(res.Len()-1).Type())
+}
+
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
 // twice is a second end.
 func (r *run) twice(s *state, at token.Pos, m *thing, how string) {
@@ -230,6 +257,9 @@ func (r *run) leaks(s *state, at token.Pos, ret *ssa.Return) {
 	case "window":
 		r.say(s, report{code: diag.WindowLeak, pos: r.infos[0].pos, call: r.spec.call, text: r.typed() + " is not closed on every path", related: []related{where}})
 	case "op":
+		if ret == nil {
+			return // the last of them may be waited for, which ends all
+		}
 		r.say(s, report{code: diag.DroppedOp, pos: r.infos[0].pos, text: r.typed() + " is not waited for on every path", related: []related{where}})
 	}
 }
@@ -258,7 +288,7 @@ func (r *run) finish() {
 			continue
 		}
 		switch {
-		case m.phase == live && r.mustEnd():
+		case m.phase == live && r.mustEnd() && !(r.infos[0].kind == "op" && r.failed(e)):
 			r.leaks(e.s, 0, e.ret)
 		case m.phase == dead && m.quiet && succeeded(e):
 			r.say(e.s, report{code: diag.IgnoredWait, pos: m.at,
@@ -268,11 +298,18 @@ func (r *run) finish() {
 	}
 }
 
+// failed reports whether a way out gives an error. The connection is no good then, as a rule, and its operations end.
+func (r *run) failed(e exit) bool {
+	n := len(e.results)
+	if n == 0 || !isError(e.ret.Results[n-1].Type()) {
+		return false
+	}
+	is, known := r.known(e.s, e.results[n-1])
+	return known && is == facts.NonNil
+}
+
 // succeeded reports whether a way out says that all went well.
 func succeeded(e exit) bool {
 	n := len(e.results)
-	if n == 0 || !types.Identical(e.ret.Results[n-1].Type(), types.Universe.Lookup("error").Type()) {
-		return true
-	}
-	return e.results[n-1].kind == isNil
+	return n == 0 || !isError(e.ret.Results[n-1].Type()) || e.results[n-1].kind == isNil
 }

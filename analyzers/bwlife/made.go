@@ -28,7 +28,7 @@ func (a *analyzer) made(fn *ssa.Function) (list []spec) {
 			}
 			res := call.Call.Signature().Results()
 			for _, f := range sum.Fresh {
-				if f.Result < res.Len() {
+				if f.Result < res.Len() && !a.blank(call, f.Result) {
 					t := res.At(f.Result).Type()
 					if k := a.kindOf(t); k == directive.Handle || k == directive.Window || k == directive.Op {
 						list = append(list, spec{kind: k, typ: t, call: call, result: f.Result})
@@ -46,6 +46,15 @@ func (a *analyzer) made(fn *ssa.Function) (list []spec) {
 		}
 	}
 	return list
+}
+
+// blank reports whether a result has no name and another of the call has: the call is made for its error, which is expected.
+func (a *analyzer) blank(call ssa.CallInstruction, result int) bool {
+	names := a.names[call.Pos()]
+	if result >= len(names) || names[result] != "_" || a.kindOf(call.Common().Signature().Results().At(result).Type()) == directive.Op {
+		return false
+	}
+	return slices.ContainsFunc(names, func(n string) bool { return n != "_" })
 }
 
 // freshness notes which results of the function are new, and the caller's to release: that is so if each way

@@ -125,7 +125,7 @@ func callee(c *ssa.CallCommon) *types.Func {
 func (a *analyzer) neverNil(fn *ssa.Function) (list []int) {
 	res := fn.Signature.Results()
 	for i := range res.Len() {
-		if !types.Identical(res.At(i).Type(), types.Universe.Lookup("error").Type()) {
+		if !isError(res.At(i).Type()) {
 			continue
 		}
 		all, some := true, false
