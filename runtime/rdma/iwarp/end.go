@@ -120,7 +120,7 @@ func (q *queue) unwritable(err error) {
 func (q *queue) fault(f *fpdu.Fault) {
 	if f.Cause != fpdu.NoBuffer && f.Cause != fpdu.Catastrophic {
 		q.dom.guard.blame(q.s.peer)
-		q.dom.log.warn("iwarp: a peer broke the rules, and its connection ends", "peer", q.s.peer, "reason", f)
+		q.dom.log.warn("iwarp: a connection ends because of what the peer sent", "peer", q.s.peer, "reason", f)
 	}
 	q.kick()
 	for end := time.Now().Add(linger); !q.settled() && time.Now().Before(end); {

@@ -71,7 +71,7 @@ func TestBurst(t *testing.T) {
 	}
 }
 
-// TestRulesBroken has peers of both kinds that are accepted, and then send a frame whose checksum is wrong, or close. Who breaks
+// TestRulesBroken has peers that are accepted, and then send a frame whose checksum is wrong, or close. Who breaks
 // the rules is logged as that, and who only goes is not.
 func TestRulesBroken(t *testing.T) {
 	for name, c := range map[string]struct{ frame, logged string }{
