@@ -218,6 +218,24 @@ func says(t *testing.T, err error, parts ...string) {
 	}
 }
 
+// TestFlushWaitsForRoom flushes a queue that is full: that is one more operation, and waits as the rest of Flush does.
+func TestFlushWaitsForRoom(t *testing.T) {
+	s := newScene(t, rdma.Config{Depth: 4})
+	rule := s.stall()
+	for range 4 {
+		s.write(t)
+	}
+	short, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	if err := s.b.conn.Flush(short); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, rdma.ErrQueueFull) {
+		t.Errorf("flushed while nothing goes on: %v", err)
+	} else {
+		says(t, err, "flush at ", "fail_test.go:")
+	}
+	rule.Remove()
+	ok(t, s.b.conn.Flush(limit(t)))
+}
+
 // TestQueueFullOfOne: one is no plural.
 func TestQueueFullOfOne(t *testing.T) {
 	s := newScene(t, rdma.Config{Depth: 1})

@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -126,13 +127,20 @@ func WriteField[F any, A barewire.CanRemoteWrite](p Poster, dst barewire.Field[F
 }
 
 // Flush returns when all writes that were posted before are in place at the peer, or
-// with the error of the operation that failed. It does not say that they are durable.
+// with the error of the operation that failed. It does not say that they are durable. Where
+// the queue is full it waits for room first.
 //
 //go:noinline
 //barewire:effect flushes=c
 func (c *Conn) Flush(ctx context.Context) error {
 	r := request{verb: VerbFlush}
 	op, err := post(c, &r, nil)
+	for errors.Is(err, ErrQueueFull) {
+		if err = c.WaitRoom(ctx); err != nil {
+			return refuse(c, &r, err)
+		}
+		op, err = post(c, &r, nil)
+	}
 	if err != nil {
 		return err
 	}
