@@ -278,6 +278,9 @@ func (r *run) finish() {
 						related: []related{r.whence(), {r.infos[x.id].pos, "it is taken here"}, r.ended(m)}})
 				}
 			}
+			if v.kind == closed && r.spec.call == nil && r.looksOnly(e.s, v) {
+				continue // it is a view, for callers
+			}
 			if v.kind == closed || v.kind == place {
 				before := m.phase
 				r.escape(e.s, v)

@@ -2,6 +2,7 @@ package bwlife
 
 import (
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -50,7 +51,7 @@ type handleAt struct {
 // handlesIn finds the handles in a type: itself, or fields of the struct.
 func (a *analyzer) handlesIn(t types.Type, path string, depth int) (list []handleAt) {
 	switch k := a.kindOf(t); k {
-	case directive.Handle, directive.Window, directive.Op:
+	case directive.Handle, directive.Window, directive.Op, directive.View:
 		return []handleAt{{path, k, t}}
 	case "":
 	default:
@@ -197,6 +198,9 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 					c.Post = facts.Kept
 				}
 			}
+			if v.kind == closed && r.looksOnly(e.s, v) {
+				c.Derived = append(c.Derived, facts.Derived{Result: i, Kind: directive.View})
+			}
 		}
 		list = append(list, c)
 	}
@@ -222,6 +226,33 @@ func (r *run) derivedResult(s *state, i int, x found) (facts.Derived, bool) {
 		return facts.Derived{}, false
 	}
 	return facts.Derived{Result: i, Kind: info.kind}, true
+}
+
+// looksOnly reports whether a closure has captured the object and only uses it, as an iterator does: run now, it
+// leaves it as it is.
+func (r *run) looksOnly(s *state, v value) bool {
+	c := r.closures[v.id]
+	captured := slices.ContainsFunc(c.bind, func(b value) bool {
+		return slices.ContainsFunc(r.inside(s, b), func(x found) bool { return x.id == 0 && x.path == "" })
+	})
+	if !captured || s.main().phase != live || len(c.fn.Blocks) == 0 {
+		return false
+	}
+	key := frameKey{-1, nil, c.fn}
+	fr := &frame{id: r.frames.id(key), fn: c.fn, sh: r.a.shape(c.fn)}
+	r.stack = append(r.stack, fr)
+	defer r.leave()
+	s = s.clone()
+	for i, f := range c.fn.FreeVars {
+		s.env[slot{fr.id, f}] = c.bind[i]
+	}
+	exits := r.activate(fr, s)
+	for _, e := range exits {
+		if m := e.s.main(); m.phase != live || m.free {
+			return false
+		}
+	}
+	return len(exits) > 0
 }
 
 // hidden reports whether a way out rests on a hope that a caller cannot see.
