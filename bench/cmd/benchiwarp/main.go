@@ -23,8 +23,8 @@ import (
 func main() {
 	verbs.Peer()
 	o := options{}
-	flag.IntVar(&o.passes, "passes", 15, "passes over all rows")
-	flag.DurationVar(&o.time, "time", 150*time.Millisecond, "time for a row in a pass")
+	flag.IntVar(&o.passes, "passes", 30, "passes over all rows")
+	flag.DurationVar(&o.time, "time", 60*time.Millisecond, "time for a row in a pass")
 	flag.StringVar(&o.only, "only", "", "rows to run: a regular expression on table/row")
 	flag.BoolVar(&o.quick, "quick", false, "one short pass: to see that it works, not to judge")
 	flag.Parse()

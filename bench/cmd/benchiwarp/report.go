@@ -119,11 +119,11 @@ func wanted(w io.Writer, all []*result, o options) {
 		}
 		if g.Least > 0 {
 			s := proportion(to, of, g.CPU)
-			verdict(s.median >= g.Least, g.What, fmt.Sprintf("%s, wanted at least %g (%s)", s, g.Least, to.Name))
+			verdict(s.median >= g.Least, g.What, fmt.Sprintf("%s, wanted at least %g; processor time %.2f (%s)", s, g.Least, proportion(to, of, true).median, to.Name))
 			continue
 		}
 		s := proportion(of, to, g.CPU)
-		verdict(s.median <= g.Most, g.What, fmt.Sprintf("%s, wanted at most %g", s, g.Most))
+		verdict(s.median <= g.Most, g.What, fmt.Sprintf("%s, wanted at most %g; processor time %.2f", s, g.Most, proportion(of, to, true).median))
 	}
 	for _, r := range all {
 		if r.NoAlloc && !o.quick { // what the Go runtime itself allocates now and then is less

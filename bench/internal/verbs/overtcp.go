@@ -93,6 +93,7 @@ func processorRows() []Row {
 func TCPGoals() []Wanted {
 	goals := []Wanted{
 		{Table: Served, What: "64 bytes, Write and Flush: TCP's round trip", Of: []string{"iwarp"}, To: []string{"tcp"}, Most: 1.5},
+		{Table: Served, What: "64 bytes, Write and Flush by Batch: TCP's round trip", Of: []string{"iwarp, batch"}, To: []string{"tcp"}, Most: 1.5},
 		{Table: Echoed, What: "64 bytes, WriteNotify there and back: TCP's with the same hops", Of: []string{"iwarp"}, To: []string{"tcp, hop"}, Most: 1.3},
 	}
 	for _, t := range []struct{ table, what string }{
