@@ -23,7 +23,7 @@ import (
 // corpusDir has packages of correct and wrong functions. Those whose names begin with Good are correct, and
 // any finding in them is a false positive; those that begin with Bad are wrong, and say where and how:
 //
-//	m.Span(0, 1) // want `BW5101 m .* is used`
+//	m.Span(0, 1) // want "BW5101 .m. .* is used"
 //
 // or // miss and a reason, for what is known not to be found.
 const corpusDir = "../testdata/life"
@@ -69,7 +69,7 @@ var corpus = sync.OnceValues(func() ([]*checker.Action, error) {
 type count struct{ correct, falsePositives, wrong, found int }
 
 var (
-	wantRE = regexp.MustCompile("`([^`]*)`")
+	wantRE = regexp.MustCompile(`"([^"]*)"`)
 	missRE = regexp.MustCompile(`^// miss \S+`)
 )
 

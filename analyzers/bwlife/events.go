@@ -44,7 +44,7 @@ func (r *run) say(s *state, rep report) {
 func (r *run) name() string { return r.a.nameOf(r) }
 
 func (r *run) typed() string {
-	return fmt.Sprintf("%s (%s)", r.name(), types.TypeString(r.infos[0].typ, func(p *types.Package) string { return p.Name() }))
+	return fmt.Sprintf("`%s` (%s)", r.name(), types.TypeString(r.infos[0].typ, func(p *types.Package) string { return p.Name() }))
 }
 
 // whence is where the object was made.
@@ -74,7 +74,7 @@ func (r *run) use(s *state, id int32, at token.Pos) {
 		m.used = m.used || m.phase == live
 		if m.phase == dead {
 			r.say(s, report{code: diag.ViewOutlives, pos: at,
-				text:    fmt.Sprintf("%s of %s is used after %s", r.viewName(id), r.typed(), m.how),
+				text:    fmt.Sprintf("%s has ended by %s, and %s is used", r.typed(), m.how, r.viewName(id)),
 				related: []related{r.whence(), {info.pos, "it is taken here"}, r.ended(m)}})
 		}
 	}
@@ -90,7 +90,7 @@ func (r *run) rootOfView(id int32) int32 {
 
 func (r *run) viewName(id int32) string {
 	t := types.TypeString(r.infos[id].typ, func(p *types.Package) string { return p.Name() })
-	return "a view (" + t + ")"
+	return "a view of it (" + t + ")"
 }
 
 func (r *run) useDead(s *state, at token.Pos, m *thing) {
@@ -268,13 +268,16 @@ func (r *run) leaks(s *state, at token.Pos, ret *ssa.Return) {
 func (r *run) finish() {
 	for _, e := range r.exits {
 		m := e.s.main()
+		if !r.hidden(e) {
+			clear(e.s.hopes) // who calls gets to see the error
+		}
 		gone := false
 		for _, v := range e.results {
 			for _, x := range r.inside(e.s, v) {
 				gone = gone || x.id == 0
 				if m.phase == dead && r.infos[x.id].kind == "view" && r.rootOfView(x.id) == 0 {
 					r.say(e.s, report{code: diag.ViewOutlives, pos: e.ret.Pos(),
-						text:    fmt.Sprintf("%s of %s is returned, after %s", r.viewName(x.id), r.typed(), m.how),
+						text:    fmt.Sprintf("%s has ended by %s, and %s is returned", r.typed(), m.how, r.viewName(x.id)),
 						related: []related{r.whence(), {r.infos[x.id].pos, "it is taken here"}, r.ended(m)}})
 				}
 			}
@@ -295,7 +298,7 @@ func (r *run) finish() {
 			r.leaks(e.s, 0, e.ret)
 		case m.phase == dead && m.quiet && succeeded(e):
 			r.say(e.s, report{code: diag.IgnoredWait, pos: m.at,
-				text:    "the error of waiting for " + r.typed() + " is not looked at, and the function goes on as if it had succeeded",
+				text:    r.typed() + " may have failed: the error of waiting for it is not looked at, and the function returns as if all were well",
 				related: []related{r.whence()}})
 		}
 	}

@@ -177,11 +177,10 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 		if m.phase == lost {
 			continue
 		}
-		when := r.conditions(e)
-		if r.hidden(e, when) {
+		if r.hidden(e) {
 			continue
 		}
-		c := facts.Case{When: when, Uses: m.used, How: ""}
+		c := facts.Case{When: r.conditions(e), Uses: m.used, How: ""}
 		switch {
 		case m.phase == dead && m.moved:
 			c.Post, c.How = facts.Moved, r.fn.Name()
@@ -255,15 +254,14 @@ func (r *run) looksOnly(s *state, v value) bool {
 	return len(exits) > 0
 }
 
-// hidden reports whether a way out rests on a hope that a caller cannot see.
-func (r *run) hidden(e exit, when []facts.Cond) bool {
-	n := 0
-	for _, w := range when {
-		if w.Result && w.Is == facts.NonNil {
-			n++
+// hidden reports whether a way out rests on a hope that a caller cannot see: on another error than the one that is returned.
+func (r *run) hidden(e exit) bool {
+	for id := range e.s.hopes {
+		if id < 0 || !slices.Contains(e.results, r.conds.keys[id].x) {
+			return true
 		}
 	}
-	return len(e.s.hopes) > n
+	return false
 }
 
 // conditions is what is known of the other parameters and of the results where a function returns.

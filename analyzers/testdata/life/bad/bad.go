@@ -27,7 +27,7 @@ type (
 
 // BadNamedResult closes nothing: return nil sets m, which the deferred function looks at.
 func BadNamedResult(dom *rdma.Domain) (m *M, err error) {
-	m, err = help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err = help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func BadNamedResult(dom *rdma.Domain) (m *M, err error) {
 }
 
 func BadNamedResultFlag(dom *rdma.Domain) (m *M, err error) {
-	m, err = help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err = help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func BadNamedResultFlag(dom *rdma.Domain) (m *M, err error) {
 }
 
 func BadRegisterFails(dom *rdma.Domain) (*M, error) {
-	r, err := barewire.New(sample.TickInCPU(), 8)
+	r, err := barewire.New(sample.TickInCPU(), 8) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func BadRegisterFails(dom *rdma.Domain) (*M, error) {
 }
 
 func BadRegisterFailsChecked(dom *rdma.Domain) error {
-	r, err := barewire.New(sample.TickInCPU(), 8) // want `BW5104 r .* is not released on every path`
+	r, err := barewire.New(sample.TickInCPU(), 8) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func BadUseMoved(dom *rdma.Domain) error {
 		return errors.Join(err, r.Close())
 	}
 	defer m.Close()
-	return barewire.With(r, func(w UW) error { return nil }) // want `BW5103 r .* is used after Register`
+	return barewire.With(r, func(w UW) error { return nil }) // want "BW5103 .r. .* is used after Register"
 }
 
 func BadCloseMoved(dom *rdma.Domain) error {
@@ -99,7 +99,7 @@ func BadCloseMoved(dom *rdma.Domain) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close() // want `BW5103 r .* is ended by Close, and was ended by Register before`
+	defer r.Close() // want "BW5103 .r. .* is ended by Close, and was ended by Register before"
 	m, err := rdma.Register(dom, r, sample.TickRemoteRead())
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func BadRegisterTwice(dom, other *rdma.Domain, r *U) error {
 	if err != nil {
 		return err
 	}
-	n, err := rdma.Register(other, r, sample.TickLocal()) // want `BW5103 r .* is ended by Register, and was ended by Register before`
+	n, err := rdma.Register(other, r, sample.TickLocal()) // want "BW5103 .r. .* is ended by Register, and was ended by Register before"
 	if err != nil {
 		return errors.Join(err, m.Close())
 	}
@@ -126,7 +126,7 @@ func BadUseDeregistered(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error 
 		return err
 	}
 	defer r.Close()
-	op, err := rdma.Read(c, span, rem) // want `BW5111 a view`
+	op, err := rdma.Read(c, span, rem) // want "BW5111 .m. .* has ended by Deregister, and a view of it .* is used"
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func BadUseDeregistered(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error 
 }
 
 func BadDeregisterLeak(ctx context.Context, m *L) error {
-	r, err := rdma.Deregister(ctx, m) // want `BW5104 r .* is not released on every path`
+	r, err := rdma.Deregister(ctx, m) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return err
 	}
@@ -143,11 +143,11 @@ func BadDeregisterLeak(ctx context.Context, m *L) error {
 }
 
 func BadDiscarded(dom *rdma.Domain, r *U) {
-	rdma.Register(dom, r, sample.TickLocal()) // want `BW5104 what Register gives .* is not released on every path`
+	rdma.Register(dom, r, sample.TickLocal()) // want "BW5104 .what Register gives. .* is not released on every path"
 }
 
 func BadSiblingLeak(other *rdma.Domain, m *M) error {
-	s, err := rdma.Also(other, m, sample.TickRemoteRead()) // want `BW5104 s .* is not released on every path`
+	s, err := rdma.Also(other, m, sample.TickRemoteRead()) // want "BW5104 .s. .* is not released on every path"
 	if err != nil {
 		return err
 	}
@@ -159,12 +159,12 @@ func BadOpenAfterClose(m *M) error {
 	if err := m.Close(); err != nil {
 		return err
 	}
-	return barewire.With(m, func(w help.W) error { return nil }) // want `BW5101 m .* is used after Close`
+	return barewire.With(m, func(w help.W) error { return nil }) // want "BW5101 .m. .* is used after Close"
 }
 
 func BadCloseInLoop(m *M, n int) {
 	for range n {
-		if err := m.Close(); err != nil { // want `BW5102 m .* is ended by Close, and was ended by Close before`
+		if err := m.Close(); err != nil { // want "BW5102 .m. .* is ended by Close, and was ended by Close before"
 			return
 		}
 	}
@@ -176,7 +176,7 @@ func BadCloseBothBranches(m *M, really bool) error {
 			return err
 		}
 	}
-	return m.Close() // want `BW5102 m .* is ended by Close, and was ended by Close before`
+	return m.Close() // want "BW5102 .m. .* is ended by Close, and was ended by Close before"
 }
 
 func BadDeferAndReturn(dom *rdma.Domain) error {
@@ -185,7 +185,7 @@ func BadDeferAndReturn(dom *rdma.Domain) error {
 		return err
 	}
 	defer func() {
-		if err := m.Close(); err != nil { // want `BW5102 m .* is ended by Close, and was ended by Close before`
+		if err := m.Close(); err != nil { // want "BW5102 .m. .* is ended by Close, and was ended by Close before"
 			log.Print(err)
 		}
 	}()
@@ -195,14 +195,14 @@ func BadDeferAndReturn(dom *rdma.Domain) error {
 func BadErrorPath(ctx context.Context, c *rdma.Conn, dom *rdma.Domain) error {
 	m, err := help.Open(dom)
 	if err != nil {
-		_ = rdma.Offer(ctx, c, "m", m) // want `BW5112 m .* is used where the call that makes it has failed, and it is nil`
+		_ = rdma.Offer(ctx, c, "m", m) // want "BW5112 .m. .* is used where the call that makes it has failed, and it is nil"
 		return err
 	}
 	return m.Close()
 }
 
 func BadSwitchLeak(dom *rdma.Domain, kind string) error {
-	m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func BadSwitchLeak(dom *rdma.Domain, kind string) error {
 
 func BadContinueLeak(dom *rdma.Domain, names []string) error {
 	for _, name := range names {
-		m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+		m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func BadContinueLeak(dom *rdma.Domain, names []string) error {
 }
 
 func BadOverwritten(dom *rdma.Domain) error {
-	m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func BadOverwritten(dom *rdma.Domain) error {
 }
 
 func BadSecondFails(dom *rdma.Domain) error {
-	a, err := help.Open(dom) // want `BW5104 a .* is not released on every path`
+	a, err := help.Open(dom) // want "BW5104 .a. .* is not released on every path"
 	if err != nil {
 		return err
 	}
@@ -264,14 +264,14 @@ func (s *server) BadCloseTwice() error {
 	if err := s.m.Close(); err != nil {
 		return err
 	}
-	return errors.Join(s.u.Close(), s.m.Close()) // want `BW5102 s.m .* is ended by Close, and was ended by Close before`
+	return errors.Join(s.u.Close(), s.m.Close()) // want "BW5102 .s.m. .* is ended by Close, and was ended by Close before"
 }
 
 func (s *server) close() { s.m.Close() }
 
 func (s *server) BadUseAfterMethod() int {
 	s.close()
-	return s.m.Span(0, 1).Len() // want `BW5101 s.m .* is used after close`
+	return s.m.Span(0, 1).Len() // want "BW5101 .s.m. .* is used after close"
 }
 
 func BadFieldOfLocal(dom *rdma.Domain) error {
@@ -281,7 +281,7 @@ func BadFieldOfLocal(dom *rdma.Domain) error {
 		return err
 	}
 	s.close()
-	return s.m.Close() // want `BW5102 s.m .* is ended by Close, and was ended by close before`
+	return s.m.Close() // want "BW5102 .s.m. .* is ended by Close, and was ended by close before"
 }
 
 func BadThroughInterface(m *M) error {
@@ -289,12 +289,12 @@ func BadThroughInterface(m *M) error {
 	if err := c.Close(); err != nil {
 		return err
 	}
-	return m.Close() // want `BW5102 m .* is ended by Close, and was ended by Close before`
+	return m.Close() // want "BW5102 .m. .* is ended by Close, and was ended by Close before"
 }
 
 func BadMethodValue(m *M) {
 	stop := m.Close
-	defer stop() // want `BW5102 m .* is ended by Close, and was ended by Close before`
+	defer stop() // want "BW5102 .m. .* is ended by Close, and was ended by Close before"
 	if err := m.Close(); err != nil {
 		panic(err)
 	}
@@ -302,35 +302,35 @@ func BadMethodValue(m *M) {
 
 func BadCallback(m *M) {
 	with(m, func(m *M) { m.Close() })
-	fmt.Println(m.Span(0, 1)) // want `BW5101 m .* is used after Close`
+	fmt.Println(m.Span(0, 1)) // want "BW5101 .m. .* is used after Close"
 }
 
 func with(m *M, f func(*M)) { f(m) }
 
 func BadClosureTwice(m *M) {
-	stop := func() { m.Close() } // want `BW5102 m .* is ended by Close, and was ended by Close before`
+	stop := func() { m.Close() } // want "BW5102 .m. .* is ended by Close, and was ended by Close before"
 	stop()
 	stop()
 }
 
 func BadGeneric[A barewire.Registered](m *sample.TickCPU[A]) int {
 	m.Close()
-	return m.Span(0, 1).Len() // want `BW5101 m .* is used after Close`
+	return m.Span(0, 1).Len() // want "BW5101 .m. .* is used after Close"
 }
 
 func BadHelperChain(dom *rdma.Domain) error {
 	m := help.Must(dom)
 	help.DropDeep(m)
-	return m.Close() // want `BW5102 m .* is ended by Close, and was ended by DropDeep before`
+	return m.Close() // want "BW5102 .m. .* is ended by Close, and was ended by DropDeep before"
 }
 
 func BadMustLeak(dom *rdma.Domain) int {
-	m := help.Must(dom) // want `BW5104 m .* is not released on every path`
+	m := help.Must(dom) // want "BW5104 .m. .* is not released on every path"
 	return m.Len()
 }
 
 func BadTestLeak(t *testing.T, dom *rdma.Domain) {
-	m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func BadTestLeak(t *testing.T, dom *rdma.Domain) {
 }
 
 func BadExitOnly(dom *rdma.Domain, code int) {
-	m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		os.Exit(1)
 	}
@@ -352,19 +352,19 @@ func BadExitOnly(dom *rdma.Domain, code int) {
 }
 
 func BadSwapped(dom *rdma.Domain) error {
-	a := help.Must(dom) // want `BW5104 a .* is not released on every path`
+	a := help.Must(dom) // want "BW5104 .a. .* is not released on every path"
 	b := help.Must(dom)
 	a, b = b, a
 	if err := a.Close(); err != nil {
 		return err
 	}
-	defer b.Close() // want `BW5102 a .* is ended by Close, and was ended by Close before`
+	defer b.Close() // want "BW5102 .a. .* is ended by Close, and was ended by Close before"
 	return b.Close()
 }
 
 func BadGoto(m *M, n int) {
 again:
-	fmt.Println(m.Span(0, 1)) // want `BW5101 m .* is used after Close`
+	fmt.Println(m.Span(0, 1)) // want "BW5101 .m. .* is used after Close"
 	if err := m.Close(); err != nil {
 		return
 	}
@@ -376,7 +376,7 @@ again:
 func BadIterator(ms func(func(*M) bool), keep *M) {
 	for m := range ms {
 		fmt.Println(m.Len())
-		keep.Close() // want `BW5102 keep .* is ended by Close, and was ended by Close before`
+		keep.Close() // want "BW5102 .keep. .* is ended by Close, and was ended by Close before"
 	}
-	fmt.Println(keep.Span(0, 1)) // want `BW5101 keep .* is used after Close`
+	fmt.Println(keep.Span(0, 1)) // want "BW5101 .keep. .* is used after Close"
 }

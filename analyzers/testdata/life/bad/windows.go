@@ -14,7 +14,7 @@ import (
 )
 
 func BadWindowLeak(r *U) (float64, error) {
-	w, err := barewire.Open(r) // want `BW5105 w .* is not closed on every path`
+	w, err := barewire.Open(r) // want "BW5105 .w. .* is not closed on every path"
 	if err != nil {
 		return 0, err
 	}
@@ -22,7 +22,7 @@ func BadWindowLeak(r *U) (float64, error) {
 }
 
 func BadWindowEarlyReturn(r *U) error {
-	w, err := barewire.Open(r) // want `BW5105 w .* is not closed on every path`
+	w, err := barewire.Open(r) // want "BW5105 .w. .* is not closed on every path"
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func BadWindowEarlyReturn(r *U) error {
 
 func BadWindowInLoop(rs []*U) {
 	for _, r := range rs {
-		w, err := barewire.Open(r) // want `BW5105 w .* is not closed on every path`
+		w, err := barewire.Open(r) // want "BW5105 .w. .* is not closed on every path"
 		if err != nil {
 			continue
 		}
@@ -47,7 +47,7 @@ func BadWindowTwice(r *U) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close() // want `BW5102 w .* is ended by Close, and was ended by Close before`
+	defer w.Close() // want "BW5102 .w. .* is ended by Close, and was ended by Close before"
 	sample.TickAt(w, 0).SetPrice(1)
 	return w.Close()
 }
@@ -60,7 +60,7 @@ func BadWindowUse(r *U) (float64, error) {
 	if err := w.Close(); err != nil {
 		return 0, err
 	}
-	return sample.TickAt(w, 0).Price(), nil // want `BW5106 w .* is used after Close`
+	return sample.TickAt(w, 0).Price(), nil // want "BW5106 .w. .* is used after Close"
 }
 
 func BadWindowHelper(m *help.M) float64 {
@@ -69,7 +69,7 @@ func BadWindowHelper(m *help.M) float64 {
 		return 0
 	}
 	help.Shut(w)
-	return help.First(w).Price() // want `BW5106 w .* is used after Shut`
+	return help.First(w).Price() // want "BW5106 .w. .* is used after Shut"
 }
 
 func BadViewUse(r *U) (float64, error) {
@@ -81,7 +81,7 @@ func BadViewUse(r *U) (float64, error) {
 	if err := w.Close(); err != nil {
 		return 0, err
 	}
-	return v.Price(), nil // want `BW5111 a view`
+	return v.Price(), nil // want "BW5111 .w. .* has ended by Close, and a view of it .* is used"
 }
 
 func BadViewReturned(r *U) (v sample.TickView, err error) {
@@ -90,7 +90,7 @@ func BadViewReturned(r *U) (v sample.TickView, err error) {
 		return v, err
 	}
 	defer w.Close()
-	return sample.TickAt(w, 0), nil // want `BW5111 a view`
+	return sample.TickAt(w, 0), nil // want "BW5111 .w. .* has ended by Close, and a view of it .* is returned"
 }
 
 func BadSliceReturned(r *U) ([]sample.Tick, error) {
@@ -99,7 +99,7 @@ func BadSliceReturned(r *U) ([]sample.Tick, error) {
 		return nil, err
 	}
 	defer w.Close()
-	return barewire.Slice(w) // want `BW5111 a view`
+	return barewire.Slice(w) // want "BW5111 .w. .* has ended by Close, and a view of it .* is returned"
 }
 
 func BadSliceUse(r *U) float64 {
@@ -112,7 +112,7 @@ func BadSliceUse(r *U) float64 {
 	if err != nil {
 		return 0
 	}
-	return s[0].Price // want `BW5111 a view`
+	return s[0].Price // want "BW5111 .w. .* has ended by Close, and a view of it .* is used"
 }
 
 func BadSliceWrite(r *U) error {
@@ -128,7 +128,7 @@ func BadSliceWrite(r *U) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	first.Price = 3 // want `BW5111 a view`
+	first.Price = 3 // want "BW5111 .w. .* has ended by Close, and a view of it .* is used"
 	return nil
 }
 
@@ -139,7 +139,7 @@ func BadViewHelper(m *help.M) float64 {
 	}
 	v := help.First(w)
 	w.Close()
-	return v.Price() // want `BW5111 a view`
+	return v.Price() // want "BW5111 .w. .* has ended by Close, and a view of it .* is used"
 }
 
 func BadIteratorReturned(r *U) (iter.Seq2[int, sample.TickView], error) {
@@ -148,7 +148,7 @@ func BadIteratorReturned(r *U) (iter.Seq2[int, sample.TickView], error) {
 		return nil, err
 	}
 	defer w.Close()
-	return sample.TickAll(w), nil // want `BW5111 a view`
+	return sample.TickAll(w), nil // want "BW5111 .w. .* has ended by Close, and a view of it .* is returned"
 }
 
 func BadAtomicKept(r *U) uint32 {
@@ -158,7 +158,7 @@ func BadAtomicKept(r *U) uint32 {
 	}
 	a := sample.TickHitsAtomic(w, 0)
 	w.Close()
-	return a.Load() // want `BW5111 a view`
+	return a.Load() // want "BW5111 .w. .* has ended by Close, and a view of it .* is used"
 }
 
 func BadWithKeepsView(r *U) float64 {
@@ -170,7 +170,7 @@ func BadWithKeepsView(r *U) float64 {
 	if err != nil {
 		return 0
 	}
-	return keep.Price() // want `BW5111 a view`
+	return keep.Price() // want "BW5111 .the window of With. .* has ended by the end of With, and a view of it .* is used"
 }
 
 func BadWithKeepsWindow(r *U) float64 {
@@ -182,20 +182,20 @@ func BadWithKeepsWindow(r *U) float64 {
 	if err != nil {
 		return 0
 	}
-	return sample.TickAt(keep, 0).Price() // want `BW5106 the window of With .* is used after the end of With`
+	return sample.TickAt(keep, 0).Price() // want "BW5106 .the window of With. .* is used after the end of With"
 }
 
 func BadWithClosesRegion(r *U) error {
 	return barewire.With(r, func(w UW) error {
 		sample.TickAt(w, 0).SetPrice(2)
-		return r.Close() // want `BW5107 r .* is ended by Close while a window on it is open`
+		return r.Close() // want "BW5107 .r. .* is ended by Close while a window on it is open"
 	})
 }
 
 func BadWithClosesWindow(r *U) error {
 	return barewire.With(r, func(w UW) error {
 		w.Close()
-		return sample.TickAt(w, 0).Validate() // want `BW5106 the window of With .* is used after Close`
+		return sample.TickAt(w, 0).Validate() // want "BW5106 .the window of With. .* is used after Close"
 	})
 }
 
@@ -209,7 +209,7 @@ func BadDeferOrder(dom *rdma.Domain) error {
 		return errors.Join(err, m.Close())
 	}
 	defer w.Close()
-	defer m.Close() // want `BW5107 m .* is ended by Close while a window on it is open`
+	defer m.Close() // want "BW5107 .m. .* is ended by Close while a window on it is open"
 	fmt.Println(help.First(w).Price())
 	return nil
 }
@@ -221,15 +221,15 @@ func BadRegisterBorrowed(dom *rdma.Domain, r *U) (*help.M, error) {
 	}
 	defer w.Close()
 	sample.TickAt(w, 0).SetPrice(1)
-	return rdma.Register(dom, r, sample.TickRemoteRead()) // want `BW5107 r .* is ended by Register while a window on it is open`
+	return rdma.Register(dom, r, sample.TickRemoteRead()) // want "BW5107 .r. .* is ended by Register while a window on it is open"
 }
 
 func BadCloseBorrowed(r *U) error {
-	w, err := barewire.Open(r) // want `BW5105 w .* is not closed on every path`
+	w, err := barewire.Open(r) // want "BW5105 .w. .* is not closed on every path"
 	if err != nil {
 		return err
 	}
-	if err := r.Close(); err != nil { // want `BW5107 r .* is ended by Close while a window on it is open`
+	if err := r.Close(); err != nil { // want "BW5107 .r. .* is ended by Close while a window on it is open"
 		return err
 	}
 	return w.Close()
@@ -245,11 +245,11 @@ func BadReceivedKept(ctx context.Context, c *rdma.Conn, m *sample.TickCPU[barewi
 	if err != nil {
 		return nil, err
 	}
-	return rdma.Received(n, w, 0, 1) // want `BW5111 a view`
+	return rdma.Received(n, w, 0, 1) // want "BW5111 .w. .* has ended by Close, and a view of it .* is returned"
 }
 
 func BadDropped(c *rdma.Conn, m *L, rem Rem) error {
-	op, err := rdma.Read(c, m.Span(0, 1), rem) // want `BW5109 op .* is not waited for on every path`
+	op, err := rdma.Read(c, m.Span(0, 1), rem) // want "BW5109 .op. .* is not waited for on every path"
 	if err != nil {
 		return err
 	}
@@ -258,11 +258,11 @@ func BadDropped(c *rdma.Conn, m *L, rem Rem) error {
 }
 
 func BadDroppedBoth(c *rdma.Conn, m *L, rem Rem) {
-	rdma.Write(c, rem, m.Span(0, 1)) // want `BW5109 what Write gives .* is not waited for on every path`
+	rdma.Write(c, rem, m.Span(0, 1)) // want "BW5109 .what Write gives. .* is not waited for on every path"
 }
 
 func BadWaitOnOnePath(ctx context.Context, c *rdma.Conn, m *L, rem Rem, wait bool) error {
-	op, err := rdma.Write(c, rem, m.Span(0, 1)) // want `BW5109 op .* is not waited for on every path`
+	op, err := rdma.Write(c, rem, m.Span(0, 1)) // want "BW5109 .op. .* is not waited for on every path"
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func BadIgnoredWait(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error {
 	if err != nil {
 		return err
 	}
-	op.Wait(ctx) // want `BW5110 the error of waiting for op .* is not looked at`
+	op.Wait(ctx) // want "BW5110 .op. .* may have failed"
 	return nil
 }
 
@@ -286,7 +286,7 @@ func BadCloseInFlight(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Close(); err != nil { // want `BW5108 m .* is ended by Close while an operation on it is in flight`
+	if err := m.Close(); err != nil { // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
 		return err
 	}
 	return op.Wait(ctx)
@@ -297,7 +297,7 @@ func BadDeregisterInFlight(ctx context.Context, c *rdma.Conn, m *L, rem Rem) (*U
 	if err != nil {
 		return nil, err
 	}
-	r, err := rdma.Deregister(ctx, m) // want `BW5108 m .* is ended by Deregister while an operation on it is in flight`
+	r, err := rdma.Deregister(ctx, m) // want "BW5108 .m. .* is ended by Deregister while an operation on it is in flight"
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +305,7 @@ func BadDeregisterInFlight(ctx context.Context, c *rdma.Conn, m *L, rem Rem) (*U
 }
 
 func BadSecondPostFails(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error {
-	defer m.Close() // want `BW5108 m .* is ended by Close while an operation on it is in flight`
+	defer m.Close() // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
 	a, err := rdma.Read(c, m.Span(0, 1), rem)
 	if err != nil {
 		return err
@@ -322,7 +322,7 @@ func BadHelperInFlight(ctx context.Context, c *rdma.Conn, m *help.M, rem help.Re
 	if err != nil {
 		return err
 	}
-	help.Drop(m) // want `BW5108 m .* is ended by Drop while an operation on it is in flight`
+	help.Drop(m) // want "BW5108 .m. .* is ended by Drop while an operation on it is in flight"
 	return help.Finish(ctx, op)
 }
 
@@ -331,7 +331,7 @@ func BadGatherInFlight(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Close(); err != nil { // want `BW5108 m .* is ended by Close while an operation on it is in flight`
+	if err := m.Close(); err != nil { // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
 		return err
 	}
 	return op.Wait(ctx)
@@ -342,7 +342,7 @@ func BadSpanKept(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error {
 	if err := m.Close(); err != nil {
 		return err
 	}
-	op, err := rdma.Read(c, span, rem) // want `BW5111 a view`
+	op, err := rdma.Read(c, span, rem) // want "BW5111 .m. .* has ended by Close, and a view of it .* is used"
 	if err != nil {
 		return err
 	}
@@ -354,22 +354,22 @@ func BadFieldKept(c *rdma.Conn, m *L, f barewire.Field[float64, barewire.RemoteR
 	if err := m.Close(); err != nil {
 		return rdma.Op{}, err
 	}
-	return rdma.ReadField(c, local, f) // want `BW5111 a view`
+	return rdma.ReadField(c, local, f) // want "BW5111 .m. .* has ended by Close, and a view of it .* is used"
 }
 
 func BadTimeoutThenClose(ctx, short context.Context, c *rdma.Conn, m *L, rem Rem) error {
-	op, err := rdma.Read(c, m.Span(0, 1), rem) // want `BW5109 op .* is not waited for on every path`
+	op, err := rdma.Read(c, m.Span(0, 1), rem) // want "BW5109 .op. .* is not waited for on every path"
 	if err != nil {
 		return err
 	}
 	if !op.Done() {
-		return m.Close() // want `BW5108 m .* is ended by Close while an operation on it is in flight`
+		return m.Close() // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
 	}
 	return errors.Join(op.Wait(ctx), m.Close())
 }
 
 func BadAtomicDropped(ctx context.Context, c *rdma.Conn, rem sample.TickRemote[barewire.RemoteAtomic]) error {
-	op, err := rdma.FetchAdd(c, sample.TickSeqOf(rem, 0), 1) // want `BW5109 op .* is not waited for on every path`
+	op, err := rdma.FetchAdd(c, sample.TickSeqOf(rem, 0), 1) // want "BW5109 .op. .* is not waited for on every path"
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func Bad1() {
 		return
 	}
 	help.Drop(m)
-	m.Span(0, 1) // want `BW5101 m .* is used after Drop`
+	m.Span(0, 1) // want "BW5101 .m. .* is used after Drop"
 }
 func Bad2() {
 	m, err := help.Open(dom)
@@ -35,7 +35,7 @@ func Bad2() {
 		return
 	}
 	help.DropDeep(m)
-	help.Peek(m) // want `BW5101 m .* is used after DropDeep`
+	help.Peek(m) // want "BW5101 .m. .* is used after DropDeep"
 }
 func Bad3() {
 	m, err := help.Open(dom)
@@ -43,7 +43,7 @@ func Bad3() {
 		return
 	}
 	help.DropGen(m)
-	m.Close() // want `BW5102 m .* is ended by Close, and was ended by DropGen before`
+	m.Close() // want "BW5102 .m. .* is ended by Close, and was ended by DropGen before"
 }
 func Bad4() {
 	m, err := help.Open(dom)
@@ -55,11 +55,11 @@ func Bad4() {
 		m.Close()
 		return
 	}
-	m.Close()            // want `BW5108 m .* is ended by Close while an operation on it is in flight`
-	help.Finish(ctx, op) // want `BW5110 the error of waiting for op .* is not looked at`
+	m.Close()            // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
+	help.Finish(ctx, op) // want "BW5110 .op. .* may have failed"
 }
 func Bad5() { // leak on the second error path
-	m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		return
 	}
@@ -67,7 +67,7 @@ func Bad5() { // leak on the second error path
 	if err != nil {
 		return
 	}
-	op.Wait(ctx) // want `BW5110 the error of waiting for op .* is not looked at`
+	op.Wait(ctx) // want "BW5110 .op. .* may have failed"
 	m.Close()
 }
 func Bad6() int { // view outlives
@@ -77,19 +77,19 @@ func Bad6() int { // view outlives
 	}
 	v := m.Span(0, 1)
 	help.Same(m).Close()
-	op, err := rdma.Read(conn, v, rem) // want `BW5111 a view`
+	op, err := rdma.Read(conn, v, rem) // want "BW5111 .m. .* has ended by Close, and a view of it .* is used"
 	if err != nil {
 		return 1
 	}
 	return btoi(help.Finish(ctx, op) == nil)
 }
 func Bad7() { // loop: use on second iteration
-	m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+	m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 	if err != nil {
 		return
 	}
 	for i := 0; i < 3; i++ {
-		m.Span(0, 1) // want `BW5101 m .* is used after Close`
+		m.Span(0, 1) // want "BW5101 .m. .* is used after Close"
 		m.Close()
 	}
 }
@@ -100,7 +100,7 @@ func Bad8() { // closure deregisters, then use
 	}
 	drop := func() { m.Close() }
 	drop()
-	m.Span(0, 1) // want `BW5101 m .* is used after Close`
+	m.Span(0, 1) // want "BW5101 .m. .* is used after Close"
 }
 func Bad9(x int) { // conditional dereg, uncorrelated later use
 	m, err := help.Open(dom)
@@ -110,7 +110,7 @@ func Bad9(x int) { // conditional dereg, uncorrelated later use
 	if help.TryDrop(m, x) {
 		println("dropped")
 	}
-	m.Span(0, 1) // want `BW5101 m .* is used after TryDrop`
+	m.Span(0, 1) // want "BW5101 .m. .* is used after TryDrop"
 	help.Release(m, true)
 }
 func Bad10() { // DropDefer then use; release with constant arg
@@ -119,7 +119,7 @@ func Bad10() { // DropDefer then use; release with constant arg
 		return
 	}
 	help.Release(m, true)
-	help.DropDefer(m) // want `BW5102 m .* is ended by DropDefer, and was ended by Release before`
+	help.DropDefer(m) // want "BW5102 .m. .* is ended by DropDefer, and was ended by Release before"
 }
 
 type S struct {
@@ -135,7 +135,7 @@ func Bad11() { // alias through a local struct field
 	var s S
 	s.mr = m
 	s.mr.Close()
-	m.Span(0, 1) // want `BW5101 m .* is used after Close`
+	m.Span(0, 1) // want "BW5101 .m. .* is used after Close"
 }
 
 // ---------- good (false-positive traps)

@@ -317,7 +317,7 @@ func Bad1() {
 	if err != nil {
 		return
 	}
-	defer m.Close() // want `BW5102 m .* is ended by Close, and was ended by Close before`
+	defer m.Close() // want "BW5102 .m. .* is ended by Close, and was ended by Close before"
 	m.Close()
 }
 func Bad2() {
@@ -325,7 +325,7 @@ func Bad2() {
 	if err != nil {
 		return
 	}
-	defer m.Close() // want `BW5108 m .* is ended by Close while an operation on it is in flight`
+	defer m.Close() // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
 	op, err := help.Start(conn, m, rem)
 	if err != nil {
 		return
@@ -337,7 +337,7 @@ func Bad3() {
 	if err != nil {
 		return
 	}
-	defer help.Peek(m) // want `BW5101 m .* is used after Close`
+	defer help.Peek(m) // want "BW5101 .m. .* is used after Close"
 	defer m.Close()
 }
 func Bad4() {
@@ -347,11 +347,11 @@ func Bad4() {
 	}
 	f := m.Close
 	f()
-	m.Span(0, 1) // want `BW5101 m .* is used after Close`
+	m.Span(0, 1) // want "BW5101 .m. .* is used after Close"
 }
 func Bad5() {
 	for i := 0; i < 3; i++ {
-		m, err := help.Open(dom) // want `BW5104 m .* is not released on every path`
+		m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
 		if err != nil {
 			return
 		}
@@ -365,16 +365,16 @@ func Bad7() {
 	}
 	var x any = m
 	x.(*M).Close()
-	m.Span(0, 1) // want `BW5101 m .* is used after Close`
+	m.Span(0, 1) // want "BW5101 .m. .* is used after Close"
 }
-func Bad8(s *closer) { s.m.Close(); s.m.Span(0, 1) } // want `BW5101 s.m .* is used after Close`
+func Bad8(s *closer) { s.m.Close(); s.m.Span(0, 1) } // want "BW5101 .s.m. .* is used after Close"
 func Bad9() {
 	m, err := help.Open(dom)
 	if err != nil {
 		return
 	}
-	rdma.Read(conn, m.Span(0, 1), rem) // want `BW5109 what Read gives .* is not waited for on every path`
-	m.Close()                          // want `BW5108 m .* is ended by Close while an operation on it is in flight`
+	rdma.Read(conn, m.Span(0, 1), rem) // want "BW5109 .what Read gives. .* is not waited for on every path"
+	m.Close()                          // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
 }
 func Bad10() []sample.Tick {
 	m, err := help.Open(dom)
@@ -387,9 +387,9 @@ func Bad10() []sample.Tick {
 		return nil
 	}
 	defer w.Close()
-	defer m.Close() // want `BW5107 m .* is ended by Close while a window on it is open`
+	defer m.Close() // want "BW5107 .m. .* is ended by Close while a window on it is open"
 	s, _ := barewire.Slice(w)
-	return s // want `BW5111 a view`
+	return s // want "BW5111 .w. .* has ended by Close, and a view of it .* is returned"
 }
 func Bad11() {
 	m, err := help.Open(dom)
@@ -398,7 +398,7 @@ func Bad11() {
 	}
 	c := closer{m}
 	c.Close()
-	m.Span(0, 1) // want `BW5101 m .* is used after Close`
+	m.Span(0, 1) // want "BW5101 .m. .* is used after Close"
 }
 func Bad12() {
 	m, err := help.Open(dom)

@@ -211,14 +211,14 @@ func Good21() {
 
 // ---- bad: a B function without a report is a false negative
 func Bad01() {
-	r, err := help.Open(dom) // want `BW5104 r .* is not released on every path`
+	r, err := help.Open(dom) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return
 	}
 	r.Span(0, 1)
 }
 func Bad02(c bool) {
-	r, err := help.Open(dom) // want `BW5104 r .* is not released on every path`
+	r, err := help.Open(dom) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return
 	}
@@ -227,7 +227,7 @@ func Bad02(c bool) {
 	}
 }
 func Bad03() error {
-	r, err := help.Open(dom) // want `BW5104 r .* is not released on every path`
+	r, err := help.Open(dom) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return err
 	}
@@ -243,10 +243,10 @@ func Bad04() {
 		return
 	}
 	r.Close()
-	r.Span(0, 1) // want `BW5101 r .* is used after Close`
+	r.Span(0, 1) // want "BW5101 .r. .* is used after Close"
 } // use after close
 func Bad05(c bool) {
-	r, err := help.Open(dom) // want `BW5104 r .* is not released on every path`
+	r, err := help.Open(dom) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return
 	}
@@ -254,7 +254,7 @@ func Bad05(c bool) {
 }
 func Bad06() {
 	for i := 0; i < 3; i++ {
-		r, err := help.Open(dom) // want `BW5104 r .* is not released on every path`
+		r, err := help.Open(dom) // want "BW5104 .r. .* is not released on every path"
 		if err != nil {
 			return
 		}
@@ -262,14 +262,14 @@ func Bad06() {
 	}
 }
 func Bad07() {
-	r, err := help.Open(dom) // want `BW5104 r .* is not released on every path`
+	r, err := help.Open(dom) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return
 	}
 	r.Span(0, 1)
 }
 func Bad08() {
-	r, err := help.Open(dom) // want `BW5104 r .* is not released on every path`
+	r, err := help.Open(dom) // want "BW5104 .r. .* is not released on every path"
 	if err != nil {
 		return
 	}
