@@ -18,17 +18,20 @@ type unit struct {
 	Stdout      string
 }
 
-// pass passes a package over that has no facts, if facts are all that is wanted: none of its imports has one, and no
-// directive stands in it. Then the analyzers have none either.
-func pass(config string) (done bool, err error) {
+func readUnit(config string) (u unit, err error) {
 	text, err := os.ReadFile(config)
 	if err != nil {
-		return false, err
+		return u, err
 	}
-	var u unit
 	if err := json.Unmarshal(text, &u); err != nil {
-		return false, fmt.Errorf("%s: %w", config, err)
+		return u, fmt.Errorf("%s: %w", config, err)
 	}
+	return u, nil
+}
+
+// pass passes a package over that has no facts, if facts are all that is wanted: none of its imports has one, and no
+// directive stands in it. Then the analyzers have none either.
+func (u unit) pass() (done bool, err error) {
 	if !u.VetxOnly || u.VetxOutput == "" {
 		return false, nil
 	}

@@ -41,10 +41,16 @@ func Called(args []string) bool {
 // Main does what the go command asks for, with os.Args, and ends the process.
 func Main(analyzers ...*analysis.Analyzer) {
 	if last := os.Args[len(os.Args)-1]; strings.HasSuffix(last, ".cfg") {
-		if done, err := pass(last); err != nil {
+		u, err := readUnit(last)
+		done := false
+		if err == nil {
+			done, err = u.pass()
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, "barewire-gen:", err)
 			os.Exit(1)
-		} else if done {
+		}
+		if done {
 			os.Exit(0)
 		}
 	}
@@ -55,16 +61,23 @@ func Main(analyzers ...*analysis.Analyzer) {
 	unitchecker.Main(guarded...)
 }
 
-// Bug begins the error of an analyzer that failed. A run that meets one has not looked at everything.
+// Bug begins what is written when an analyzer failed.
 const Bug = "internal error: "
 
-// guard makes a panic of an analyzer its error.
+// guard ends the process when an analyzer panics or fails. If it went on, the go command would keep what there is
+// in its cache, and the next run would look as if all was well: it asks nobody for errors where only facts
+// are wanted, and writes an error of the rest once only.
 func guard(a *analysis.Analyzer) *analysis.Analyzer {
 	g := *a
 	g.Run = func(p *analysis.Pass) (result any, err error) {
 		defer func() {
+			trace := ""
 			if r := recover(); r != nil {
-				err = fmt.Errorf("%s%s over %s: %v [%s]\n%s", Bug, a.Name, p.Pkg.Path(), r, diag.Internal, debug.Stack())
+				err, trace = fmt.Errorf("%v", r), "\n"+string(debug.Stack())
+			}
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "%s%s over %s: %v [%s]%s\n", Bug, a.Name, p.Pkg.Path(), err, diag.Internal, trace)
+				os.Exit(1)
 			}
 		}()
 		return a.Run(p)

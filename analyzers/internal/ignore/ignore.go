@@ -36,6 +36,7 @@ type key struct {
 type ignore struct {
 	code    string
 	comment *ast.Comment
+	alone   bool // on its line
 	used    bool
 }
 
@@ -66,7 +67,7 @@ func (f *Filter) read(file *ast.File) {
 				line++ // it stands alone, perhaps above other comments
 			}
 			k := key{at.Filename, line}
-			f.ignores[k] = append(f.ignores[k], &ignore{code: d.Name, comment: c})
+			f.ignores[k] = append(f.ignores[k], &ignore{code: d.Name, comment: c, alone: line != at.Line})
 		}
 	}
 }
@@ -110,13 +111,24 @@ func (f *Filter) Done() {
 	}
 	slices.SortFunc(stale, func(a, b *ignore) int { return int(a.comment.Pos() - b.comment.Pos()) })
 	for _, i := range stale {
+		from, to := i.extent(f.pass.Fset)
 		f.pass.Report(analysis.Diagnostic{
 			Pos: i.comment.Pos(), End: i.comment.End(), Category: string(diag.StaleIgnore),
 			Message: "nothing here is to be ignored: there is no finding " + i.code,
 			SuggestedFixes: []analysis.SuggestedFix{{
 				Message:   "remove the ignore",
-				TextEdits: []analysis.TextEdit{{Pos: i.comment.Pos(), End: i.comment.End()}},
+				TextEdits: []analysis.TextEdit{{Pos: from, End: to}},
 			}},
 		})
 	}
+}
+
+// extent is what goes when an ignore does: it, or its line.
+func (i *ignore) extent(fset *token.FileSet) (from, to token.Pos) {
+	from, to = i.comment.Pos(), i.comment.End()
+	file := fset.File(from)
+	if line := file.PositionFor(from, false).Line; i.alone && line < file.LineCount() {
+		from, to = file.LineStart(line), file.LineStart(line+1)
+	}
+	return from, to
 }

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -83,7 +84,7 @@ func (a *app) root() *cobra.Command {
 		Use:   tool,
 		Short: "Compile annotated BARE schemas into Go",
 		Long: `Barewire-gen compiles annotated BARE schemas into Go: value types, a codec, and
-views that read a message where it lies.
+views that read a message where it lies. It also finds misuse of regions in Go code.
 
 Exit codes: 0 clean, 1 findings or a difference, 2 usage, configuration or
 input/output, 3 a bug in barewire-gen.`,
@@ -101,7 +102,7 @@ input/output, 3 a bug in barewire-gen.`,
 		PersistentPreRunE: a.prepare,
 	}
 	f := root.PersistentFlags()
-	f.StringVar((*string)(&a.format), "format", string(report.Text), "how findings are written: text, short or json")
+	f.StringVar((*string)(&a.format), "format", string(report.Text), "how findings are written: text, short, json, sarif or github")
 	f.StringVar(&a.color, "color", "auto", "color the text: auto, always or never; NO_COLOR is honoured")
 	f.StringVarP(&a.dir, "chdir", "C", "", "work in this `directory`")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "show errors only")
@@ -110,19 +111,30 @@ input/output, 3 a bug in barewire-gen.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
 	root.AddCommand(
 		a.generateCommand(), a.checkCommand(), a.fmtCommand(), a.layoutCommand(),
-		a.explainCommand(), a.versionCommand(), a.completionCommand(),
+		a.vetCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 
+// finders are the commands whose results are findings.
+var finders = []string{"check", "generate", "fmt", "vet"}
+
 // prepare checks the flags that every command has.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	switch a.format {
 	case report.Text, report.Short, report.JSON:
+	case report.SARIF, report.GitHub:
+		if !slices.Contains(finders, cmd.Name()) {
+			return usagef(cmd, "--format=%s is for findings, which `%s` is not there for; it has text and json", a.format, cmd.CommandPath())
+		}
 	default:
-		return unknown("format", string(a.format), []string{"text", "short", "json"}, cmd)
+		var names []string
+		for _, f := range report.Formats {
+			names = append(names, string(f))
+		}
+		return unknown("format", string(a.format), names, cmd)
 	}
 	switch a.color {
 	case "auto", "always", "never":
@@ -151,7 +163,7 @@ func (a *app) report(l diag.List, files ...report.File) error {
 		shown = errorsOf(l)
 	}
 	err := report.Write(w, shown, report.Options{
-		Format: a.format, Color: a.colored(w), Limit: report.Limit, Tool: tool, Files: files,
+		Format: a.format, Color: a.colored(w), Limit: report.Limit, Tool: tool, Version: version(), Files: files,
 	})
 	for _, d := range l {
 		if d.Code == diag.Internal {

@@ -57,8 +57,8 @@ func plainError(err error) error {
 // bug reports a fault of ours.
 func (a *app) bug(err error, details []byte) {
 	fmt.Fprintf(a.err, "internal error: %v [%s]\n", err, diag.Internal)
-	fmt.Fprintf(a.err, "This is a bug in %s, not in your schema. Please report it at\n", tool)
-	fmt.Fprintf(a.err, "https://github.com/fidelityframework/barewire-gen/issues with the schema and this text.\n")
+	fmt.Fprintf(a.err, "This is a bug in %s, not in what you gave it. Please report it at\n", tool)
+	fmt.Fprintf(a.err, "https://github.com/fidelityframework/barewire-gen/issues with the schema or the code, and this text.\n")
 	fmt.Fprintf(a.err, "%s, %s, %s/%s\n", buildVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if len(details) > 0 {
 		fmt.Fprintf(a.err, "\n%s", details)

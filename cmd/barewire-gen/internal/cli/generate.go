@@ -135,7 +135,7 @@ func (a *app) checkOutputs(found diag.List, outputs []*output) error {
 		}
 		stale = true
 		switch {
-		case a.format == report.JSON:
+		case a.format.IsMachine():
 		case a.format == report.Short:
 			fmt.Fprintf(a.out, "%s: %s\n", o.shown, o.state())
 		default:
@@ -150,7 +150,7 @@ func (a *app) checkOutputs(found diag.List, outputs []*output) error {
 		return err
 	}
 	if stale {
-		if !a.quiet && !a.format.IsMachine() {
+		if !a.quiet && a.format != report.JSON { // which has the files; the other formats for machines have findings only
 			fmt.Fprintf(a.err, "%s: generated code is not up to date; run `%s generate` without --check\n", tool, tool)
 		}
 		return errFindings

@@ -54,6 +54,14 @@ func buildVersion() string {
 	return v
 }
 
+// version is the module version alone; empty where it is not known.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Version
+	}
+	return ""
+}
+
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef(cmd, "unexpected argument `%s`", args[0])

@@ -1,0 +1,100 @@
+// Package govet has `go vet` run a tool over packages, and makes diagnostics of what it writes. The go command
+// keeps what was found in its cache, so what did not change costs next to nothing.
+package govet
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/vettool"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// Options is what is run, and where.
+type Options struct {
+	Tool     string // the vettool's file
+	Dir      string // where the packages are looked for; empty: the current directory
+	Flags    []string
+	Packages []string // as the go command takes them; none: the package in Dir
+}
+
+// Result is what came of a run.
+type Result struct {
+	Found   diag.List // sorted
+	Trouble string    // what kept packages from being looked at: they do not build, or are not there
+	Bug     string    // what an analyzer died of
+
+	scopes map[*diag.Diagnostic]string
+}
+
+// Scope is the package and the function that a finding is in.
+func (r *Result) Scope(d *diag.Diagnostic) string { return r.scopes[d] }
+
+// Run runs `go vet -json`. The error is that of a go command which cannot be started, or of ctx.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	out, errs, err := run(ctx, o, "-json")
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{scopes: map[*diag.Diagnostic]string{}}
+	c := &converter{dir: o.Dir, result: r, files: map[string]*file{}}
+	// Before Go 1.26 the go command wrote what the tool does to its standard error, under a line for each package.
+	for _, stream := range [][]byte{out, errs} {
+		rest, err := c.stream(stream)
+		if err != nil {
+			return nil, fmt.Errorf("go vet -json: %w", err)
+		}
+		r.Trouble += rest
+	}
+	if crashed(r.Trouble) {
+		r.Bug, r.Trouble = r.Bug+r.Trouble, ""
+	}
+	c.sort()
+	return r, nil
+}
+
+// crashed reports whether the tool died in the text.
+func crashed(text string) bool {
+	return strings.Contains(text, vettool.Bug) || strings.Contains(text, "panic: ") && strings.Contains(text, "\ngoroutine ")
+}
+
+// Fix runs `go vet -fix`, or with diff shows what that would change. It returns the diff, and what was in the way.
+func Fix(ctx context.Context, o Options, diff bool) (shown []byte, trouble string, err error) {
+	flags := []string{"-fix"}
+	if diff {
+		flags = append(flags, "-diff")
+	}
+	out, errs, err := run(ctx, o, flags...)
+	return out, string(errs), err
+}
+
+// run runs go vet. That it ends with another code than 0 is no error here: it wrote why.
+func run(ctx context.Context, o Options, flags ...string) (out, errs []byte, err error) {
+	args := append([]string{"vet", "-vettool=" + o.Tool}, flags...)
+	args = append(append(args, o.Flags...), "--")
+	args = append(args, o.Packages...)
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = o.Dir
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		if stderr.Len() == 0 && stdout.Len() == 0 {
+			return nil, nil, fmt.Errorf("go vet: %w", err)
+		}
+	case err != nil:
+		return nil, nil, fmt.Errorf("go vet cannot be run: %w", err)
+	}
+	return stdout.Bytes(), stderr.Bytes(), nil
+}
