@@ -130,7 +130,8 @@ func (s *seat) takeLocked() {
 	}
 }
 
-// authorize asks the user whether a peer may have what it asks for. It does not wait
+// authorize asks the user whether a peer may have what it asks for; the error is why not, and the peer's side
+// calls that a refusal. It does not wait
 // for an answer beyond ctx and the handshake's time, so that nothing hangs with
 // the user's function, which may also close the connection.
 func (c *Config) authorize(ctx context.Context, r Request) error {
@@ -141,14 +142,10 @@ func (c *Config) authorize(ctx context.Context, r Request) error {
 	defer cancel()
 	answer := make(chan error, 1)
 	go func() { answer <- c.Authorize(r) }()
-	var err error
 	select {
-	case err = <-answer:
+	case err := <-answer:
+		return err
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	return nil
 }

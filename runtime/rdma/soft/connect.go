@@ -179,7 +179,7 @@ func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queu
 		r = <-c.reply // it is on its way
 	}
 	if r.err != nil {
-		return fail(fmt.Errorf("refused: %w", r.err))
+		return fail(fmt.Errorf("%w: %w", rdma.ErrRefused, r.err))
 	}
 	return r.q, nil
 }
