@@ -1,3 +1,4 @@
+//barewire:trust tests make zero values, and misuse what they have, to see the errors
 package barewire_test
 
 import (

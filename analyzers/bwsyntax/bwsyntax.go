@@ -5,8 +5,9 @@
 //
 // What a handle is, it knows from //barewire:type directives alone, which
 // travel in a fact: no import path is matched by name, so forks and vendored copies of the runtime work.
-// The package that declares a type may do with it what it likes. In generated files only directives
-// are looked at.
+// The package that declares a type may do with it what it likes, and a package with //barewire:trust above its
+// package clause may make zero values and use what is for generated code: it is part of the runtime, or
+// a test of what such values do. In generated files only directives are looked at.
 package bwsyntax
 
 import (
@@ -42,7 +43,7 @@ func run(pass *analysis.Pass) (any, error) {
 	if known == nil {
 		return nil, nil // it has nothing to do with the runtime
 	}
-	c := &check{pass: pass, info: pass.TypesInfo, known: index(known, pass.Pkg), filter: ignore.New(pass, codes...)}
+	c := &check{pass: pass, info: pass.TypesInfo, trusted: r.trusted, known: index(known, pass.Pkg), filter: ignore.New(pass, codes...)}
 	var files []*ast.File
 	for _, f := range pass.Files {
 		if !ast.IsGenerated(f) {
@@ -60,12 +61,13 @@ func run(pass *analysis.Pass) (any, error) {
 
 // check looks at one package.
 type check struct {
-	pass   *analysis.Pass
-	info   *types.Info
-	known  *lookup
-	filter *ignore.Filter
-	root   inspector.Cursor
-	zeros  map[*types.Var]bool // local variables that never get a value
+	pass    *analysis.Pass
+	info    *types.Info
+	known   *lookup
+	filter  *ignore.Filter
+	trusted bool
+	root    inspector.Cursor
+	zeros   map[*types.Var]bool // local variables that never get a value
 }
 
 func (c *check) visit() {
@@ -74,7 +76,7 @@ func (c *check) visit() {
 		(*ast.TypeSpec)(nil), (*ast.TypeAssertExpr)(nil), (*ast.TypeSwitchStmt)(nil), (*ast.Ident)(nil)) {
 		switch n := cur.Node().(type) {
 		case *ast.CompositeLit:
-			c.literal(n)
+			c.literal(cur, n)
 		case *ast.CallExpr:
 			c.call(cur, n)
 		case *ast.ValueSpec:
@@ -111,6 +113,9 @@ func (c *check) call(cur inspector.Cursor, n *ast.CallExpr) {
 
 // report reports a finding at a node.
 func (c *check) report(code diag.Code, at ast.Node, also []analysis.RelatedInformation, format string, args ...any) {
+	if c.trusted && (code == diag.ForgedHandle || code == diag.ZeroArgument || code == diag.MintedByHand) {
+		return
+	}
 	c.filter.Report(analysis.Diagnostic{
 		Pos: at.Pos(), End: at.End(), Category: string(code), Message: fmt.Sprintf(format, args...), Related: also,
 	})

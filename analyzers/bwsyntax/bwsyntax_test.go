@@ -17,3 +17,6 @@ func TestBad(t *testing.T) { vettest.Run(t, "testdata/bad") }
 
 // TestGood has functions that look like mistakes, and are none.
 func TestGood(t *testing.T) { vettest.Run(t, "testdata/good") }
+
+// TestTrusted is a package that may make zero values.
+func TestTrusted(t *testing.T) { vettest.Run(t, "testdata/trusted") }

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/types"
 
+	"golang.org/x/tools/go/ast/inspector"
+
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
@@ -31,8 +33,11 @@ func (c *check) forged(at ast.Node, h types.Type, how string) {
 	c.report(diag.ForgedHandle, at, nil, "%s a %s that no allocator made: use a pointer, which is nil until there is one", how, c.name(h))
 }
 
-// literal looks at a composite literal.
-func (c *check) literal(n *ast.CompositeLit) {
+// literal looks at a composite literal. In unsafe.Sizeof(T{}) nothing is made.
+func (c *check) literal(cur inspector.Cursor, n *ast.CompositeLit) {
+	if call, ok := cur.Parent().Node().(*ast.CallExpr); ok && c.info.Types[call.Fun].IsBuiltin() && c.info.Types[call].Value != nil {
+		return
+	}
 	t := c.info.TypeOf(n)
 	if p, ok := t.(*types.Pointer); ok && n.Type == nil {
 		t = p.Elem() // {} in a literal of pointers is &T{}

@@ -16,8 +16,9 @@ import (
 
 // reader reads the directives of a package, and reports those that are wrong.
 type reader struct {
-	pass *analysis.Pass
-	own  Known
+	pass    *analysis.Pass
+	own     Known
+	trusted bool // the package is
 }
 
 func (r *reader) read() {
@@ -146,6 +147,7 @@ func (r *reader) placed(c *ast.Comment, d directive.Directive, above ast.Node) {
 		if !isFunc && !isFile {
 			r.report(diag.StrayDirective, c, "trust belongs above the declaration of a function, or above a package clause")
 		}
+		r.trusted = r.trusted || isFile
 	}
 }
 

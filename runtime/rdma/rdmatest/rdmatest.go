@@ -7,6 +7,8 @@
 //
 // It is for tests only, as net/http/httptest is. The random traffic runs 10,000 operations; with
 // RDMATEST_OPS=N in the environment it runs N, with RDMATEST_SEED=N from another seed.
+//
+//barewire:trust the tests make zero values, and misuse what they have, to see the errors
 package rdmatest
 
 import (

@@ -142,3 +142,8 @@ func expected() error {
 	_, err2 := barewire.New(barewire.Place[quote.Quote, barewire.CPU]{}, 1)
 	return errors.Join(err, err2)
 }
+
+// What only asks for a size makes nothing.
+const size = unsafe.Sizeof(region{})
+
+var _ [size]byte
