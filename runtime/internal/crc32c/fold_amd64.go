@@ -15,6 +15,15 @@ const shortest = 4 * block
 // wide reports whether the processor has what foldBlocks uses.
 var wide = cpu.X86.HasAVX512F && cpu.X86.HasAVX512VPCLMULQDQ
 
+// brief reports whether n bytes are so few that hash/crc32 takes longer to begin with them than one instruction
+// after the other takes for all.
+func brief(n int) bool { return cpu.X86.HasSSE42 && n <= 256 }
+
+// sumShort works n bytes into the state of a sum, eight by eight.
+//
+//go:noescape
+func sumShort(state uint32, p *byte, n int) uint32
+
 // powers are x^(8·block+32) and x^(8·block-32) modulo the polynomial of CRC32C, bits in reverse
 // order and moved up by one, as the product of two such numbers is one bit lower than it should be. A
 // vector times them is what it amounts to a block later. Source: Gopal et al., Fast CRC Computation

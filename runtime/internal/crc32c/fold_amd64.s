@@ -68,3 +68,26 @@ sum:
 	JNZ    sum
 	MOVL AX, ret+40(FP)
 	RET
+
+// func sumShort(state uint32, p *byte, n int) uint32
+TEXT ·sumShort(SB), NOSPLIT, $0-28
+	MOVL state+0(FP), AX
+	MOVQ p+8(FP), SI
+	MOVQ n+16(FP), CX
+words:
+	SUBQ $8, CX
+	JLT  octets
+	CRC32Q (SI), AX
+	ADDQ   $8, SI
+	JMP    words
+octets:
+	ADDQ $8, CX
+	JZ   done
+octet:
+	CRC32B (SI), AX
+	INCQ   SI
+	DECQ   CX
+	JNZ    octet
+done:
+	MOVL AX, ret+24(FP)
+	RET
