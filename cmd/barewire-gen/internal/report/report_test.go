@@ -31,6 +31,9 @@ func TestGolden(t *testing.T) {
 			if err := Write(&buf, l, o); err != nil {
 				t.Fatal(err)
 			}
+			if f == SARIF {
+				checkSARIF(t, buf.Bytes())
+			}
 			// An escape would make the golden file binary for reviewers.
 			return txtar.File{Name: string(f), Data: bytes.ReplaceAll(buf.Bytes(), []byte("\x1b"), []byte("^["))}
 		}
