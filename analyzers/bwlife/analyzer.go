@@ -1,6 +1,7 @@
 package bwlife
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -34,13 +35,21 @@ type analyzer struct {
 	reports  []report
 	capped   int // runs that cost too much: they are silent
 	broken   int // functions that the analysis itself failed on
+	fault    any // the first of these failures
+
+	kinds func(types.Type) string       // for tests: instead of facts
+	guess func(*types.Func) *facts.Func // the same
 }
 
-func analyze(pass *analysis.Pass) (any, error) {
-	a := &analyzer{
+func newAnalyzer(pass *analysis.Pass) *analyzer {
+	return &analyzer{
 		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, shapes: map[*ssa.Function]*shape{},
 		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{},
 	}
+}
+
+func analyze(pass *analysis.Pass) (any, error) {
+	a := newAnalyzer(pass)
 	defines := a.directives()
 	if !defines && !a.importsRuntime() {
 		a.flush()
@@ -107,8 +116,10 @@ func (a *analyzer) functions() {
 // function infers what a function does, and looks for what goes wrong in it.
 func (a *analyzer) function(fn *ssa.Function) {
 	defer func() {
-		if recover() != nil {
-			a.broken++ // a fault of ours is no reason to stop a build
+		if p := recover(); p != nil { // a fault of ours is no reason to stop a build
+			if a.broken++; a.broken == 1 {
+				a.fault = fmt.Sprintf("%s: %v", fn, p)
+			}
 		}
 	}()
 	obj, _ := fn.Object().(*types.Func)
@@ -200,6 +211,9 @@ func (a *analyzer) effects(obj *types.Func) *facts.Func {
 		return &facts.Func{Flushes: true} // it calls itself, by way of others: nothing is known yet
 	}
 	sum := wellKnown(obj)
+	if sum == nil && a.guess != nil {
+		sum = a.guess(obj)
+	}
 	if f := new(facts.Func); sum == nil && obj.Pkg() != nil && a.pass.ImportObjectFact(obj, f) {
 		sum = f
 	}
@@ -209,6 +223,9 @@ func (a *analyzer) effects(obj *types.Func) *facts.Func {
 
 // kindOf is what values of a type are, "" if nothing that is followed.
 func (a *analyzer) kindOf(t types.Type) string {
+	if a.kinds != nil {
+		return a.kinds(t)
+	}
 	t = types.Unalias(t)
 	if p, ok := t.(*types.Pointer); ok {
 		t = types.Unalias(p.Elem())

@@ -236,7 +236,6 @@ func (r *run) birth(fr *frame, in []outcome, site ssa.CallInstruction, sum *fact
 // again is the call that makes the object while there is one from an earlier turn of a loop: that one
 // is lost if nobody has it.
 func (r *run) again(s *state) {
-	r.born = true
 	isObject := func(v value) bool { return v.kind == object }
 	if m := s.main(); m.phase == live && !m.free && !s.refers(&r.interner, isObject) {
 		r.leaks(s, r.infos[0].pos, nil)

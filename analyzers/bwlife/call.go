@@ -159,15 +159,20 @@ func (r *run) worthInlining(t target, sum *facts.Func) bool {
 // inline runs the body of a function in place.
 func (r *run) inline(fr *frame, s *state, site ssa.CallInstruction, t target) (out []outcome) {
 	nf := r.enter(fr.id, site, t.fn)
+	nf.again = nf.again || strings.HasPrefix(t.fn.Synthetic, "range-over-func")
 	defer r.leave()
 	for i, p := range t.fn.Params {
-		r.forget(nf, s, p)
+		if nf.again {
+			r.forget(nf, s, p)
+		}
 		if i < len(t.args) && t.args[i].kind != unknown {
 			s.env[slot{nf.id, p}] = t.args[i]
 		}
 	}
 	for i, f := range t.fn.FreeVars {
-		r.forget(nf, s, f)
+		if nf.again {
+			r.forget(nf, s, f)
+		}
 		if i < len(t.bind) && t.bind[i].kind != unknown {
 			s.env[slot{nf.id, f}] = t.bind[i]
 		}

@@ -40,7 +40,7 @@ type run struct {
 	over    bool // it cost too much
 	reports []report
 	exits   []exit
-	born    bool // the call that makes the object was reached
+	leading []bool // see ahead
 }
 
 // frameKey names an activation by where it was called.
@@ -51,9 +51,10 @@ type frameKey struct {
 }
 
 type frame struct {
-	id int32
-	fn *ssa.Function
-	sh *shape
+	id    int32
+	fn    *ssa.Function
+	sh    *shape
+	again bool // a state may have been here before
 }
 
 // objectKey names an object by the call that made it.
@@ -91,6 +92,9 @@ func (r *run) number(v ssa.Value) uint32 {
 
 func (r *run) enter(parent int32, call ssa.Instruction, fn *ssa.Function) *frame {
 	f := &frame{id: r.frames.id(frameKey{parent, call, fn}), fn: fn, sh: r.a.shape(fn)}
+	if call != nil {
+		f.again = r.a.loops(call) || len(r.stack) > 0 && r.stack[len(r.stack)-1].again
+	}
 	r.stack = append(r.stack, f)
 	return f
 }
@@ -212,7 +216,7 @@ func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 		s.env[slot{fr.id, phi}] = vals[i]
 	}
 	r.collect(fr, to, s)
-	if r.idle(s) {
+	if r.idle(fr, to, s) {
 		return
 	}
 	if t.seen[to.Index] == nil {
@@ -230,16 +234,47 @@ func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 	t.wait[to.Index] = append(t.wait[to.Index], s)
 }
 
-// idle reports whether nothing can come of a state any more: the object is gone, and nothing refers to it.
-func (r *run) idle(s *state) bool {
-	if r.spec.call == nil || r.spec.call.Parent() == nil {
+// idle reports whether nothing can come of a state any more: the object is gone, and nothing refers to it, or it is
+// not made on any way from here.
+func (r *run) idle(fr *frame, to *ssa.BasicBlock, s *state) bool {
+	if r.spec.call == nil {
 		return false
 	}
-	m := s.main()
-	if m.phase != dead && m.phase != absent || r.a.shape(r.fn).loops[r.spec.call.Block().Index] {
-		return false
+	switch m := s.main(); m.phase {
+	case unborn:
+		return fr.id == 0 && !r.ahead()[to.Index] && !r.givesHandles()
+	case dead, absent:
+		return !r.a.loops(r.spec.call) && !s.refers(&r.interner, func(v value) bool { return v.kind == object })
 	}
-	return !s.refers(&r.interner, func(v value) bool { return v.kind == object })
+	return false
+}
+
+// ahead are the blocks from which the program may come to the call that makes the object.
+func (r *run) ahead() []bool {
+	if r.leading == nil {
+		r.leading = make([]bool, len(r.fn.Blocks))
+		work := []*ssa.BasicBlock{r.spec.call.Block()}
+		for len(work) > 0 {
+			b := work[len(work)-1]
+			work = work[:len(work)-1]
+			if !r.leading[b.Index] {
+				r.leading[b.Index] = true
+				work = append(work, b.Preds...)
+			}
+		}
+	}
+	return r.leading
+}
+
+// givesHandles reports whether the function may be one that makes handles for its callers: then all ways out matter.
+func (r *run) givesHandles() bool {
+	res := r.fn.Signature.Results()
+	for i := range res.Len() {
+		if r.a.kindOf(res.At(i).Type()) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // collect drops what can matter no more, so that states become the same.

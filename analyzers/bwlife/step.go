@@ -10,7 +10,7 @@ import (
 
 // step runs one instruction. It returns the ways that it may go; a state that is lost is dropped.
 func (r *run) step(fr *frame, s *state, in ssa.Instruction) []*state {
-	if v, ok := in.(ssa.Value); ok && (fr.id != 0 || fr.sh.loops[in.Block().Index]) {
+	if v, ok := in.(ssa.Value); ok && (fr.again || fr.sh.loops[in.Block().Index]) {
 		if a, ok := v.(*ssa.Alloc); ok {
 			r.clear(fr, s, a)
 		} else {

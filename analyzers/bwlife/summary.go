@@ -238,7 +238,7 @@ func (r *run) looksOnly(s *state, v value) bool {
 		return false
 	}
 	key := frameKey{-1, nil, c.fn}
-	fr := &frame{id: r.frames.id(key), fn: c.fn, sh: r.a.shape(c.fn)}
+	fr := &frame{id: r.frames.id(key), fn: c.fn, sh: r.a.shape(c.fn), again: true}
 	r.stack = append(r.stack, fr)
 	defer r.leave()
 	s = s.clone()
