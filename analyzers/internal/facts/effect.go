@@ -56,7 +56,7 @@ func (e *effects) cases(how string) []Case {
 	}
 	then.Derived = append(then.Derived, e.always.Derived...)
 	other := e.always
-	other.Uses = other.Uses || e.then.Post == Released || e.then.Post == Moved
+	other.Uses = other.Uses || e.then.Uses && e.then.Post != Same // it is looked at before it fails
 	other.When = []Cond{{e.on[0].Result, e.on[0].Index, e.on[0].Is.Not()}}
 	if e.tried {
 		other.Post = Unknown

@@ -1,0 +1,43 @@
+// Package bwlife follows regions, windows and operations along the paths of a program, and reports what goes
+// wrong in their lives: used after they ended, ended twice or never, ended while something is in the way.
+//
+// # One object at a time
+//
+// For each call that makes a handle, and each parameter that is one or has one in a field, the function is run once (run,
+// exec.go): symbolically, over SSA form, with this one object in mind. So the cost is that of the function times the number of
+// its handles, and unrelated handles do not multiply each other's ways. What comes from the object (windows on a region, operations
+// on it, views) is followed with it, as objects with a parent.
+//
+// A state is one way to come to a block: what is known of values and of memory, the object's phase, conditions that hold,
+// and the deferred calls that wait. Values (value.go) are constants, symbols that stand for what is not known but stays the same,
+// conditions, addresses, closures, structs, objects. Memory is by place: a root and a path of fields, so that a handle
+// in a field of a local struct, or of one that was passed, is the same handle. States that are the same are
+// run once; what is dead by liveness is dropped from them, which makes them the same soon (collect). More than a few dozen states at a
+// block, and the run is given up: nothing is said, and nothing known of the parameter.
+//
+// Conditions keep ways apart that belong apart: a flag that is tested twice, an error that is nil where the handle is not, io.EOF and
+// errors.Is, integers compared with constants. A call that may fail goes two ways. On the one where it failed nothing is reported as long as
+// nobody looked at the error: hopes are such assumptions, and a test of the error settles them. So programs whose tests
+// are hidden, in require.NoError say, are not blamed for the way that cannot be.
+//
+// # Calls
+//
+// Function literals, and functions of the package that are given one, are run in place, with the state of the caller,
+// also where they are deferred; so are the bodies of range-over-func loops, not at all, once and twice where the iterator is not
+// at hand. All other functions are known by their effects (facts.Func): for each parameter (or field in it) the
+// cases in which a call may go, with what holds of arguments and results in it, what becomes of the handle, and which results come from it.
+// A caller goes each way whose conditions are possible. Effects are written down as directives or inferred, functions
+// that are called before those that call; in a cycle nothing is known. A call of which nothing is known loses the object, and with it the way.
+//
+// # Operations
+//
+// Operations on a connection end in the order in which they were posted, so a wait for one ends those before it; Flush, Drain and Close end
+// all, and a call through an interface or a function value may. An operation that has no name is left to them; one with a name
+// is to be waited for on every way, but on those that return an error.
+//
+// # Not done yet
+//
+// Handles that a goroutine shares are lost to the analysis, so a missing join is not found. Handles that come out of
+// maps, slices and channels are followed only through parameters. Loops are not counted: a loop over constants may be left at once.
+// The effects that a directive declares are not compared with the body.
+package bwlife
