@@ -96,7 +96,7 @@ func (s side) initiate(conn net.Conn, req *fpdu.Startup, addr string) (*session,
 	}
 	rep, err := readFrame(conn, true)
 	if errors.Is(err, errSilent) {
-		return nil, fmt.Errorf("%w: it does not speak iWARP, is closing, or wants no more connections of ours for now", errSilent)
+		return nil, fmt.Errorf("%w: it does not speak iWARP, speaks it under TLS only, is closing, or wants no more connections of ours for now", errSilent)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the answer: %w", err)
