@@ -33,6 +33,7 @@ type adapter struct {
 	inbound   int // reads and atomics at a time
 	conns     int // connections of a domain
 	plain     bool
+	mode      rdma.Mode
 	noCRC     bool
 	secure    *tls.Config // nil: no TLS
 	sock      sockOptions
@@ -58,6 +59,7 @@ func newAdapter(opts Options, cfg *rdma.Config) (*adapter, error) {
 		conns:     positive(cfg.MaxConns, defaultConns),
 		inbound:   maxInbound,
 		plain:     cfg.Plain,
+		mode:      cfg.Mode,
 		noCRC:     t.NoCRC,
 		handshake: positive(cfg.HandshakeTimeout, defaultHandshake),
 		logger:    cmp.Or(cfg.Logger, slog.Default()),

@@ -8,7 +8,7 @@ import (
 
 // TestNoAllocations does the same over and over: nothing is allocated for it, on either side, and no goroutine is made.
 func TestNoAllocations(t *testing.T) {
-	for _, name := range []string{"tcp", "tcp, sums", "tcp, large", "tcp, large, sums"} {
+	for _, name := range []string{"tcp", "tcp, sums", "tcp, large", "tcp, large, sums", "tcp, polled", "tcp, polled, sums"} {
 		t.Run(name, func(t *testing.T) {
 			a, b := connectEnds(t, shapes[name])
 			small := []rdma.WorkRequest{a.request(rdma.VerbWrite, 1, 0, 64, b, 0), flushOf(2)}

@@ -27,8 +27,12 @@ func TestConformance(t *testing.T) {
 		"tcp":              iwarp.New(iwarp.Options{}),
 		"without checksum": configured{iwarp.New(iwarp.Options{}), func(c *rdma.Config) { c.Transport = rdma.IWARP{NoCRC: true} }},
 		"small segments":   configured{iwarp.New(iwarp.Options{}), func(c *rdma.Config) { c.Transport = rdma.IWARP{MTU: 576} }},
-		"tls":              configured{iwarp.New(iwarp.Options{}), func(c *rdma.Config) { c.TLS = secure }},
-		"pipes":            iwarp.New(newPipes().options()),
+		"busy":             configured{iwarp.New(iwarp.Options{}), func(c *rdma.Config) { c.Mode = rdma.Busy }},
+		"adaptive": configured{iwarp.New(iwarp.Options{}), func(c *rdma.Config) {
+			c.Mode, c.Transport = rdma.Adaptive, rdma.IWARP{NoCRC: true}
+		}},
+		"tls":   configured{iwarp.New(iwarp.Options{}), func(c *rdma.Config) { c.TLS = secure }},
+		"pipes": iwarp.New(newPipes().options()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			rdmatest.Run(t, rdmatest.Factory{Provider: p, Device: "tcp", Loose: true, Eager: true})

@@ -53,10 +53,12 @@
 //
 // # How it is done
 //
-// Each queue has two goroutines. One reads, and does what frames ask for. Sending is a role, of whoever has something
-// to send when nobody has it: who posts makes the system call, and what others post meanwhile goes with the next one. What
-// the socket has no room for is left to the second goroutine. On connections that are not TCP of this system's, TLS among
-// them, it writes all.
+// Each queue has two goroutines. One reads, and does what frames ask for. In the modes [rdma.Adaptive] and [rdma.Busy] whoever
+// polls also reads, on TCP: what comes needs no hop from goroutine to goroutine then, and no processor that is free for
+// the runtime's poller, which is looked at each 10 ms only while programs that spin keep all of them busy. Sending is a role, of whoever has something to send
+// when nobody has it: who posts makes the system call, and what others post meanwhile goes with the next one. What
+// the socket has no room for is left to the second goroutine, which needs the poller. On connections that are not TCP of
+// this system's, TLS among them, it writes all, and the first one reads all: to spin there is of little use.
 //
 // Payloads are copied once on each side, into the send buffer and out of the receive buffer, each time together with
 // the checksum or right after it: the memory may change while it is sent, and the sum is of what is sent. Without checksums long

@@ -222,7 +222,7 @@ func suffer(t *testing.T, s shape, harm damage) (r *relay, failed bool) {
 // ends well must be right, and nothing may be left behind.
 func TestHarm(t *testing.T) {
 	before := runtime.NumGoroutine()
-	for _, name := range []string{"tcp, tiny, sums", "tcp, sums", "tcp, tiny"} {
+	for _, name := range []string{"tcp, tiny, sums", "tcp, sums", "tcp, tiny", "tcp, polled, sums"} {
 		t.Run(name, func(t *testing.T) {
 			s := shapes[name]
 			whole, failed := suffer(t, s, damage{})

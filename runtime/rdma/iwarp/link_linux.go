@@ -22,11 +22,11 @@ type link struct {
 
 	raw                   syscall.RawConn // nil where it is not TCP
 	onTry, onRoom, onRead func(fd uintptr) bool
-	onMeasure             func(fd uintptr)
+	onSip, onMeasure      func(fd uintptr)
 
-	out   [2*maxRefs + 1]unix.Iovec
-	into  [2 + 2*fpdu.MostMore]unix.Iovec
-	fault error
+	out    [2*maxRefs + 1]unix.Iovec
+	into   [2 + 2*fpdu.MostMore]unix.Iovec
+	sipped error // what came of onSip
 }
 
 // With words copied one by one nothing is copied by the kernel: it does not do so by words.
@@ -54,6 +54,7 @@ func (l *link) open(q *queue) error {
 	l.onTry = func(fd uintptr) bool { l.push(fd); return true }
 	l.onRoom = func(fd uintptr) bool { return l.push(fd) }
 	l.onRead = l.arrives
+	l.onSip = func(fd uintptr) { l.sipped = l.pull(fd) }
 	l.onMeasure = func(fd uintptr) { q.s.mulpdu = mulpduOf(q.dom.adapter.sock.segmentOf(int(fd))) }
 	return nil
 }
@@ -180,27 +181,43 @@ func (l *link) serve() error {
 	if l.raw == nil {
 		return l.q.servePlain()
 	}
-	if err := l.raw.Read(l.onRead); err != nil {
-		return err
-	}
-	return l.fault
+	return l.raw.Read(l.onRead)
 }
 
 // arrives reads what there is, and has it done, until there is no more: an end that came with the last bytes is not
-// told a second time.
+// told a second time, nor is what Poll leaves unread.
 func (l *link) arrives(fd uintptr) bool {
-	for {
-		switch err := l.pull(fd); {
-		case err == unix.EINTR:
-		case err == unix.EAGAIN:
+	in := &l.q.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for !in.over {
+		switch err := l.pull(fd); err {
+		case nil:
+			l.q.chew()
+		case unix.EINTR:
+		case unix.EAGAIN:
 			return false
-		case err != nil:
-			l.fault = err
-			return true
-		case !l.q.chew():
-			return true
+		default:
+			l.q.fails(err)
 		}
 	}
+	return true
+}
+
+// sip reads by one system call, if there is anything, for who has the reader's lock and is not the reader. That waits in
+// Read meanwhile, and has the lock for reading, which Control does not take.
+func (l *link) sip() (some bool, err error) {
+	l.sipped = unix.EAGAIN
+	if l.raw.Control(l.onSip) != nil { // it is closed, and the reader is told
+		return false, nil
+	}
+	switch l.sipped {
+	case nil:
+		return true, nil
+	case unix.EAGAIN, unix.EINTR:
+		return false, nil
+	}
+	return false, l.sipped
 }
 
 // pull makes one system call.

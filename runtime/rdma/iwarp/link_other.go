@@ -32,3 +32,6 @@ func (l *link) flush() { l.q.flushPlain() }
 
 // serve reads, and has done what comes, until the connection ends, or the queue: then there is no error.
 func (l *link) serve() error { return l.q.servePlain() }
+
+// sip would read without waiting.
+func (l *link) sip() (some bool, err error) { return false, nil }

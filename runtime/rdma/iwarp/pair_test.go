@@ -33,6 +33,7 @@ type shape struct {
 	ird    int                                      // of both; 0: 16
 	ord    int                                      // of both; 0: ird
 	depth  int                                      // 0: 64
+	mode   rdma.Mode                                // of both
 	conns  func(a, b net.Conn) (net.Conn, net.Conn) // changes the connections
 }
 
@@ -45,6 +46,8 @@ var shapes = map[string]shape{
 	"tcp, tiny":          {mulpdu: 128},
 	"pipe, tiny, sums":   {pipe: true, crc: true, mulpdu: 128},
 	"pipe":               {pipe: true, mulpdu: 60000},
+	"tcp, polled":        {mulpdu: 60000, mode: rdma.Busy},
+	"tcp, polled, sums":  {crc: true, mulpdu: 1440, mode: rdma.Adaptive},
 	"tcp, one at a time": {crc: true, mulpdu: 1440, ird: 1},
 }
 
@@ -71,7 +74,7 @@ func connectEnds(t testing.TB, s shape) (a, b *end) {
 		depth = 64
 	}
 	make := func(name string, conn net.Conn, initiator bool) *end {
-		ad, err := newAdapter(Options{}, &rdma.Config{Depth: depth, MaxMessage: 64 << 10, Credits: 64})
+		ad, err := newAdapter(Options{}, &rdma.Config{Depth: depth, MaxMessage: 64 << 10, Credits: 64, Mode: s.mode})
 		if err != nil {
 			t.Fatal(err)
 		}

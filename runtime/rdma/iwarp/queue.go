@@ -23,6 +23,8 @@ type queue struct {
 	work chan struct{} // has room for one: the writer has something to do
 	wake chan struct{} // has room for one: there may be something to poll
 
+	sips    bool          // Poll reads, see spin.go
+	sipping atomic.Bool   // and does so now: it takes what completes
 	waiters atomic.Int32  // who waits for wake
 	begun   atomic.Uint64 // requests whose turn has come
 	written atomic.Uint64 // requests that TCP has all of
@@ -68,6 +70,7 @@ func (d *domain) newQueue(s *session) (*queue, error) {
 		return nil, fmt.Errorf("iwarp: the connection with %s: %w", s.peer, err)
 	}
 	q.box.init(a.receives)
+	q.sips = a.mode != rdma.ByEvent && q.link.immediate()
 	q.in.init(s, q.link.immediate())
 	q.out.init(s, q.link.immediate())
 	if err := d.admit(q); err != nil {
@@ -107,8 +110,20 @@ func (q *queue) Prepare(ctx context.Context, key rdma.RKey, epoch uint32) error 
 	return nil
 }
 
-// Poll takes completions of requests first, then those of receives.
+// Poll takes completions. Where there are none and the program polls much, it reads by itself.
 func (q *queue) Poll(out []rdma.Completion) (n int) {
+	if n = q.collect(out); n == 0 && q.sips && q.sip() {
+		if n = q.collect(out); n == len(out) {
+			if some, _ := q.look(); some {
+				q.signal()
+			}
+		}
+	}
+	return n
+}
+
+// collect takes completions of requests first, then those of receives.
+func (q *queue) collect(out []rdma.Completion) (n int) {
 	// Looked at first, and no more is taken: a failure ends the receives after the request that failed, and must
 	// not be seen there first.
 	ready := int(q.box.ready.Load())
@@ -163,7 +178,7 @@ func (q *queue) look() (some, closed bool) {
 
 // signal wakes a waiter, which wakes the next.
 func (q *queue) signal() {
-	if q.waiters.Load() > 0 {
+	if q.waiters.Load() > 0 && !q.sipping.Load() {
 		poke(q.wake)
 	}
 }

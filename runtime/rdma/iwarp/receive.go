@@ -5,15 +5,20 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp/internal/fpdu"
 )
 
-// incoming is the state of the reader. It reads as much as there is into a buffer, and then does what the frames in
-// it ask for, one after the other. Without checksums a long payload goes from the socket to its place directly.
+// incoming is the state of whoever reads, the reader or Poll (spin.go). It reads as much as there is into a buffer, and
+// then does what the frames in it ask for, one after the other. Without checksums a long payload goes from the socket to
+// its place directly.
 type incoming struct {
+	mu     sync.Mutex  // of whoever reads, of all but met
+	over   bool        // nothing more is read
+	barren int         // so many times in a row Poll has found nothing
 	met    atomic.Bool // we may send: the peer was heard, or we are the side that begins
 	rtr    fpdu.RTR    // what the first frame of the peer may be, in the place of a request
 	crc    bool
@@ -76,48 +81,62 @@ const (
 
 // read is the reader.
 func (q *queue) read() {
-	if q.chew() {
-		switch err := q.link.serve().(type) {
-		case nil:
-		case *fpdu.Fault:
-			q.fault(err)
-		default:
-			q.lost(err)
+	in := &q.in
+	in.mu.Lock()
+	more := q.chew()
+	in.mu.Unlock()
+	if more {
+		if err := q.link.serve(); err != nil {
+			in.mu.Lock()
+			q.fails(err)
+			in.mu.Unlock()
 		}
 	}
 	q.discard()
 	q.exit()
 }
 
-// chew does what the frames in the buffer ask for, and sees to it that what they make possible is sent. It reports
-// false when nothing more is to be read.
-func (q *queue) chew() bool {
-	ok := q.digest()
-	if ok && q.in.kick {
-		q.in.kick = false
-		q.kick()
+// fails ends the queue because reading did. The reader's lock is held.
+func (q *queue) fails(err error) {
+	if fault, ok := err.(*fpdu.Fault); ok {
+		q.conclude(ends, fault)
+	} else if !q.in.over {
+		q.in.over = true
+		q.lost(err)
 	}
-	return ok
 }
 
-// digest does what the frames in the buffer ask for. It reports false when nothing more is to be read.
-func (q *queue) digest() bool {
-	for {
-		v, fault := ends, (*fpdu.Fault)(nil)
-		if q.enter() {
-			v, fault = q.frames()
-		}
-		q.leave()
-		switch {
-		case fault != nil:
-			q.fault(fault)
-			return false
-		case v == wantMore:
-			return true
-		case v == ends || !q.awaitReceive():
-			return false
-		}
+// chew does what the frames in the buffer ask for, and sees to it that what they make possible is sent. It reports
+// false when nothing more is to be read. It may wait. The reader's lock is held.
+func (q *queue) chew() bool { return q.conclude(q.digest()) }
+
+// digest does what the frames in the buffer ask for, as far as that goes without waiting.
+func (q *queue) digest() (v verdict, fault *fpdu.Fault) {
+	v = ends
+	if q.enter() {
+		v, fault = q.frames()
 	}
+	q.leave()
+	return v, fault
+}
+
+// conclude does what a verdict asks for. It may wait, but where more is wanted.
+func (q *queue) conclude(v verdict, fault *fpdu.Fault) bool {
+	for v == hungry && fault == nil && q.awaitReceive() {
+		v, fault = q.digest()
+	}
+	switch {
+	case fault != nil:
+		q.fault(fault)
+	case v == wantMore:
+		if q.in.kick {
+			q.in.kick = false
+			q.kick()
+		}
+		return true
+	}
+	q.in.over = true
+	return false
 }
 
 // frames does what the frames in the buffer ask for.

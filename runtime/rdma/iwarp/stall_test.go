@@ -12,7 +12,7 @@ import (
 // TestStalledPeer posts more than the socket takes to a peer that reads nothing, and ends the queue in each way. It must
 // end at once, with all that was posted, and leave nothing behind.
 func TestStalledPeer(t *testing.T) {
-	for _, name := range []string{"tcp, large", "tcp, large, sums", "pipe, tiny, sums"} {
+	for _, name := range []string{"tcp, large", "tcp, large, sums", "tcp, polled", "pipe, tiny, sums"} {
 		for way, end := range map[string]func(a *end){
 			"abort":  func(a *end) { a.q.Abort(errors.New("enough")) },
 			"close":  func(a *end) { _ = a.q.Close() },
