@@ -15,6 +15,7 @@ var ways = map[string]rdma.Config{
 	"iwarp":              {},
 	"iwarp, no CRC":      {Transport: rdma.IWARP{NoCRC: true}},
 	"iwarp, adaptive":    {Mode: rdma.Adaptive},
+	"iwarp, busy":        {Mode: rdma.Busy},
 	"iwarp, 256 credits": {Credits: 4 * many},
 }
 
@@ -153,7 +154,7 @@ type iwarpRun func(ctx context.Context, s *side, n int) error
 
 // overIWARP makes a row's Open of what it runs on a connection.
 func overIWARP(way string, run iwarpRun) func() (*Loop, error) {
-	return opener(func(l *Loop) error {
+	open := func(l *Loop) error {
 		addr, err := l.start(way)
 		if err != nil {
 			return err
@@ -174,7 +175,11 @@ func overIWARP(way string, run iwarpRun) func() (*Loop, error) {
 		}
 		l.Run = func(n int) error { return run(ctx, s, n) }
 		return nil
-	})
+	}
+	if ways[way].Mode == rdma.Busy {
+		open = apart(open)
+	}
+	return opener(open)
 }
 
 // iwarpPing exchanges packets with the application on the other side.

@@ -29,10 +29,12 @@ func OverTCP() []Row {
 		ours(Served, "iwarp, no CRC", rows.Variant, "", iwarpFlushes),
 		named("iwarp, batch", ours(Served, "iwarp", rows.Variant, "both by Batch: one doorbell", iwarpBatchFlushes)),
 		ours(Served, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpFlushes),
+		ours(Served, "iwarp, busy", rows.Variant, "never sleeps, each side on a processor of its own", iwarpFlushes),
 		{Table: Echoed, Name: "tcp, hop", Class: rows.Limit, Note: "read by one goroutine, taken from a channel and answered by another, on both sides", Open: opener(tcpPingByHop("tcp, echo by hop"))},
 		ours(Echoed, "iwarp", rows.Ours, "WriteNotify and NextNotification on both sides", iwarpPing),
 		ours(Echoed, "iwarp, no CRC", rows.Variant, "", iwarpPing),
 		ours(Echoed, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpPing),
+		ours(Echoed, "iwarp, busy", rows.Variant, "never sleeps, each side on a processor of its own", iwarpPing),
 		{Table: Echoed, Name: "grpc, call", Class: rows.Peer, Open: opener(grpcOneCall)},
 		{Table: Echoed, Name: "grpc, stream", Class: rows.Peer, Open: opener(grpcMessages(&echoStream, 1, 1))},
 	}
