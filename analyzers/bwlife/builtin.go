@@ -1,6 +1,8 @@
 package bwlife
 
 import (
+	"go/types"
+
 	"golang.org/x/tools/go/ssa"
 )
 
@@ -32,9 +34,29 @@ func (r *run) builtinResult(fr *frame, s *state, name string, in *ssa.Call) valu
 	case "ssa:wrapnilchk":
 		return arg
 	case "len", "cap":
+		if n, ok := lengthOf(in.Call.Args[0]); ok {
+			return value{kind: number, id: n}
+		}
 		return r.fieldOf(arg, "#"+name)
 	case "append":
 		return value{kind: nonNil}
 	}
 	return value{}
+}
+
+// lengthOf is the length of a slice literal.
+func lengthOf(v ssa.Value) (int32, bool) {
+	s, ok := v.(*ssa.Slice)
+	if !ok || s.Low != nil || s.High != nil {
+		return 0, false
+	}
+	p, ok := s.X.Type().Underlying().(*types.Pointer)
+	if !ok {
+		return 0, false
+	}
+	a, ok := p.Elem().Underlying().(*types.Array)
+	if !ok || a.Len() > 1<<30 {
+		return 0, false
+	}
+	return int32(a.Len()), true
 }

@@ -242,6 +242,9 @@ func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
 				r.use(s, x.id, site.Pos())
 			case looks && !r.takesCloser(site, t, i):
 				r.use(s, x.id, site.Pos())
+				if th := s.thing(x.id); th != nil && !forgetful(t.obj) {
+					th.free = true
+				}
 			default:
 				r.lose(s, x.id)
 			}
@@ -253,6 +256,18 @@ func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
 	}
 	r.othersWrite(s)
 	return []outcome{{s: s}}
+}
+
+// forgetful reports whether a function of the standard library keeps nothing of what it is given: it prints.
+func forgetful(f *types.Func) bool {
+	if f == nil || f.Pkg() == nil {
+		return false
+	}
+	switch f.Pkg().Path() {
+	case "fmt", "log", "log/slog", "errors", "testing", "strings":
+		return true
+	}
+	return false
 }
 
 // takesCloser reports whether a parameter has methods that end what is given: an io.Closer.

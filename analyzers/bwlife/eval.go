@@ -22,6 +22,10 @@ func (r *run) eval(fr *frame, s *state, v ssa.Value) value {
 				return value{kind: isTrue}
 			}
 			return value{kind: isFalse}
+		case v.Value != nil && v.Value.Kind() == constant.Int:
+			if n, ok := constant.Int64Val(v.Value); ok && int64(int32(n)) == n {
+				return value{kind: number, id: int32(n)}
+			}
 		}
 		return value{}
 	case *ssa.Function:
@@ -304,7 +308,10 @@ func (r *run) compare(fr *frame, s *state, in *ssa.BinOp) value {
 }
 
 func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) value {
-	a := r.eval(fr, s, x)
+	a, b := r.eval(fr, s, x), r.eval(fr, s, y)
+	if a.kind == number && b.kind == number {
+		return order(op, a.id, b.id)
+	}
 	if c, ok := y.(*ssa.Const); ok {
 		switch {
 		case c.Value == nil:
@@ -314,7 +321,6 @@ func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) valu
 		}
 		return r.sameBool(a, c)
 	}
-	b := r.eval(fr, s, y)
 	if op == token.EQL && isSentinel(y) && a.kind == symbol {
 		return r.condition(condKey{op: "==", x: a, y: b, lit: "sentinel"})
 	}
@@ -329,6 +335,23 @@ func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) valu
 	}
 	if a.kind == symbol && b.kind == symbol {
 		return r.condition(condKey{op: op.String(), x: a, y: b})
+	}
+	return value{}
+}
+
+// order compares numbers.
+func order(op token.Token, a, b int32) value {
+	if op == token.EQL && a == b || op == token.LSS && a < b || op == token.LEQ && a <= b {
+		return value{kind: isTrue}
+	}
+	return value{kind: isFalse}
+}
+
+// sum adds numbers, where that gives 0: the index of the first turn of a range loop. Beyond, loops are not counted.
+func (r *run) sum(fr *frame, s *state, in *ssa.BinOp) value {
+	x, y := r.eval(fr, s, in.X), r.eval(fr, s, in.Y)
+	if in.Op == token.ADD && x.kind == number && y.kind == number && x.id+y.id == 0 {
+		return value{kind: number}
 	}
 	return value{}
 }

@@ -61,6 +61,9 @@ func (r *run) compute(fr *frame, s *state, in ssa.Value) value {
 		if c := r.compare(fr, s, in); c.kind != unknown {
 			return c
 		}
+		if n := r.sum(fr, s, in); n.kind == number {
+			return n
+		}
 	case *ssa.FieldAddr:
 		return r.fieldAddr(fr, s, in)
 	case *ssa.Field:
@@ -68,9 +71,11 @@ func (r *run) compute(fr *frame, s *state, in ssa.Value) value {
 	case *ssa.IndexAddr:
 		return r.indexAddr(fr, s, in, self)
 	case *ssa.Index:
-		if x := r.eval(fr, s, in.X); x.kind == object {
+		x := r.eval(fr, s, in.X)
+		if x.kind == object {
 			return x
 		}
+		r.escape(s, x) // one of them, and it is not known which
 	case *ssa.Slice:
 		if x := r.eval(fr, s, in.X); x.kind == object || x.kind == place {
 			return x
@@ -175,6 +180,7 @@ func (r *run) indexAddr(fr *frame, s *state, in *ssa.IndexAddr, self value) valu
 			return r.below(x, ".["+c.Value.ExactString()+"]")
 		}
 	}
+	r.escape(s, x) // one of them, and it is not known which
 	return self
 }
 

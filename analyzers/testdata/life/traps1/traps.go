@@ -84,7 +84,7 @@ func Bad6() int { // view outlives
 	return btoi(help.Finish(ctx, op) == nil)
 }
 func Bad7() { // loop: use on second iteration
-	m, err := help.Open(dom) // want "BW5104 .m. .* is not released on every path"
+	m, err := help.Open(dom)
 	if err != nil {
 		return
 	}
