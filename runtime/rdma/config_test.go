@@ -120,8 +120,11 @@ func TestObserver(t *testing.T) {
 	}
 	for _, k := range []rdma.EventKind{rdma.EventConnected, rdma.EventRegistered, rdma.EventOffered, rdma.EventGranted, rdma.EventFailed} {
 		if seen[k].Kind == 0 {
-			t.Errorf("event %d was not seen: %+v", k, seen)
+			t.Errorf("%s was not seen: %+v", k, seen)
 		}
+	}
+	if s := fmt.Sprint(rdma.EventNotConnected, rdma.EventKind(0), rdma.EventKind(200)); s != "not connected event 0 event 200" {
+		t.Errorf("events print as %q", s)
 	}
 	var oe *rdma.OpError
 	if !errors.As(seen[rdma.EventFailed].Err, &oe) || oe.Op != "write" {

@@ -122,7 +122,9 @@ func TestWaitEndsEarly(t *testing.T) {
 	op := s.write(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	is(t, op.Wait(ctx), context.DeadlineExceeded)
+	err := op.Wait(ctx)
+	is(t, err, context.DeadlineExceeded)
+	says(t, err, "a write of ", "posted at rdma/fail_test.go:", "has not ended at "+s.b.conn.Peer())
 	is(t, s.local.Close(), barewire.ErrInFlight) // still the device's
 	if op.Done() {
 		t.Error("it is stalled, and says that it is done")

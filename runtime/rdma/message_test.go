@@ -178,6 +178,7 @@ func TestNotificationWaitEndsEarly(t *testing.T) {
 	defer cancel()
 	_, err := s.a.conn.NextNotification(ctx)
 	is(t, err, context.DeadlineExceeded)
+	says(t, err, "no notification has come from "+s.a.conn.Peer())
 	must(rdma.WriteNotify(s.b.conn, s.rem.Slice(0, 1), s.local.Span(0, 1), 9))(t)
 	ok(t, s.b.conn.Flush(limit(t)))
 	ok(t, s.b.conn.Close())

@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"sync"
@@ -169,6 +170,28 @@ const (
 	EventRevoked                           // the keys of a region are no longer good
 	EventNotConnected                      // a peer came to a listener and was not heard out, or could not be taken in: Err says why
 )
+
+// String is the event in a word, as "connected".
+func (k EventKind) String() string {
+	if k == 0 || int(k) >= len(eventNames) {
+		return fmt.Sprintf("event %d", uint8(k))
+	}
+	return eventNames[k]
+}
+
+var eventNames = [...]string{
+	EventConnected:    "connected",
+	EventDisconnected: "disconnected",
+	EventFailed:       "failed",
+	EventViolated:     "violated",
+	EventRefused:      "refused",
+	EventRegistered:   "registered",
+	EventDeregistered: "deregistered",
+	EventOffered:      "offered",
+	EventGranted:      "granted",
+	EventRevoked:      "revoked",
+	EventNotConnected: "not connected",
+}
 
 // sparingly is for warnings that a peer can cause as often as it likes: one a second is logged, the
 // others at the level of debugging. Observers see all.

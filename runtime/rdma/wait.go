@@ -289,17 +289,38 @@ func (c *Conn) await(ctx context.Context, w want) error {
 		if c.spins < 0 || i < c.spins/c.looks {
 			if i&3 == 3 {
 				if ctx.Err() != nil {
-					return over(ctx)
+					return c.waited(w, over(ctx))
 				}
 				runtime.Gosched()
 			}
 			continue
 		}
 		if err := c.sleep(ctx, w); err != nil && !c.ready(w) {
-			return err
+			return c.waited(w, err)
 		}
 	}
 	return nil
+}
+
+// waited is the error of a wait that its context ended: what has not come, and from whom.
+func (c *Conn) waited(w want, err error) error {
+	switch w.kind {
+	case wantReply:
+		return err // who imports tells what
+	case wantNote:
+		return fmt.Errorf("rdma: no notification has come from %s: %w", c.peer, err)
+	case wantText:
+		return fmt.Errorf("rdma: no message has come from %s: %w", c.peer, err)
+	case wantCredit:
+		return fmt.Errorf("rdma: %s has no room for another message: %w", c.peer, err)
+	}
+	what := "what was posted"
+	c.mu.Lock()
+	if r := c.record(w.seq); r.seq == w.seq && r.by == forUser {
+		what = fmt.Sprintf("a %s of %d bytes, posted at %s,", r.verb, r.bytes, r.at)
+	}
+	c.mu.Unlock()
+	return fmt.Errorf("rdma: %s has not ended at %s: %w", what, c.peer, err)
 }
 
 // sleep waits until something may have changed. One goroutine at a time waits for the
