@@ -130,13 +130,13 @@ func (a *analyzer) function(fn *ssa.Function) {
 			a.sums[obj] = sum
 		}
 	}
-	for _, sp := range a.made(fn) {
+	for _, sp := range append(a.made(fn), a.foundIn(fn)...) {
 		r := a.follow(fn, sp)
 		if r == nil {
 			continue
 		}
 		a.reports = append(a.reports, r.reports...)
-		if sum != nil {
+		if sum != nil && sp.call != nil {
 			r.freshness(sum)
 		}
 	}
@@ -167,6 +167,9 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 	}
 	if sp.call != nil {
 		r.infos[0].pos, r.infos[0].call = sp.call.Pos(), sp.call
+	} else if sp.value != nil {
+		r.infos[0].pos = placeOfValue(sp.value)
+		r.infos[0].null = r.condition(condKey{op: "nil", x: r.sym(0, sp.value, "")})
 	} else {
 		p := fn.Params[sp.param]
 		s.things[0] = thing{phase: live, at: p.Pos()}

@@ -49,6 +49,9 @@ func (r *run) typed() string {
 
 // whence is where the object was made.
 func (r *run) whence() related {
+	if r.spec.value != nil {
+		return related{r.infos[0].pos, r.name() + " comes from here"}
+	}
 	if r.spec.call == nil {
 		return related{r.fn.Params[r.spec.param].Pos(), r.name() + " is this parameter's"}
 	}

@@ -19,7 +19,8 @@ const (
 type spec struct {
 	kind   string // handle, window, op
 	typ    types.Type
-	call   ssa.CallInstruction // nil: a parameter
+	call   ssa.CallInstruction // what makes it; nil: a parameter, or
+	value  ssa.Value           // what was found in a map, a slice or an interface: somebody else's to release
 	result int
 	param  int
 	path   string
@@ -183,6 +184,9 @@ func (r *run) block(fr *frame, b *ssa.BasicBlock, s *state) []*state {
 				return nil
 			}
 			for _, s := range r.step(fr, s, in) {
+				if v, ok := in.(ssa.Value); ok && fr.id == 0 && v == r.spec.value {
+					r.find(s)
+				}
 				if s.main().phase != lost {
 					next = append(next, s)
 				}
@@ -322,7 +326,7 @@ func (r *run) collect(fr *frame, b *ssa.BasicBlock, s *state) {
 		case used[v.id]:
 			return true
 		case k.frame == fr.id:
-			if _, ok := k.v.(*ssa.Parameter); ok && k.frame == 0 && r.spec.call == nil {
+			if _, ok := k.v.(*ssa.Parameter); ok && k.frame == 0 && r.spec.call == nil && r.spec.value == nil {
 				return true // cases of summaries are about them
 			}
 			if _, ok := k.v.(*ssa.Global); ok {

@@ -268,7 +268,7 @@ func (r *run) hidden(e exit) bool {
 func (r *run) conditions(e exit) (list []facts.Cond) {
 	for i, p := range r.fn.Params {
 		v := r.sym(0, p, "")
-		if r.spec.call == nil && i == r.spec.param {
+		if r.spec.call == nil && r.spec.value == nil && i == r.spec.param {
 			if r.spec.path == "" && e.s.main().phase == absent {
 				list = append(list, facts.Cond{Index: i, Is: facts.Nil})
 			}

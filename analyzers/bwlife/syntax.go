@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 
@@ -108,16 +109,13 @@ func (a *analyzer) funcDirectives(d *ast.FuncDecl) (defines bool) {
 func (a *analyzer) syntax() {
 	assigned := func(lhs []ast.Expr, rhs []ast.Expr) {
 		for i, e := range rhs {
-			call, ok := ast.Unparen(e).(*ast.CallExpr)
-			if !ok {
-				continue
-			}
+			at := placeOf(e)
 			to := lhs
 			if len(rhs) > 1 {
 				to = lhs[i : i+1]
 			}
 			for _, l := range to {
-				a.names[call.Lparen] = append(a.names[call.Lparen], types.ExprString(l))
+				a.names[at] = append(a.names[at], types.ExprString(l))
 			}
 		}
 	}
@@ -132,6 +130,14 @@ func (a *analyzer) syntax() {
 					lhs = append(lhs, id)
 				}
 				assigned(lhs, n.Values)
+			case *ast.RangeStmt:
+				for _, e := range []ast.Expr{n.Key, n.Value} {
+					name := "_"
+					if e != nil {
+						name = types.ExprString(e)
+					}
+					a.names[n.For] = append(a.names[n.For], name)
+				}
 			case *ast.ExprStmt:
 				if call, ok := ast.Unparen(n.X).(*ast.CallExpr); ok {
 					a.unlooked[call.Lparen] = true
@@ -142,8 +148,26 @@ func (a *analyzer) syntax() {
 	}
 }
 
+// placeOf is the position that SSA form gives an expression.
+func placeOf(e ast.Expr) token.Pos {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		return e.Lparen
+	case *ast.IndexExpr:
+		return e.Lbrack
+	case *ast.TypeAssertExpr:
+		return e.Lparen
+	case *ast.UnaryExpr:
+		return e.OpPos
+	}
+	return e.Pos()
+}
+
 // nameOf is what the program calls the object that a run follows.
 func (a *analyzer) nameOf(r *run) string {
+	if r.spec.value != nil {
+		return a.foundName(r.spec)
+	}
 	if r.spec.call == nil {
 		return r.fn.Params[r.spec.param].Name() + r.spec.path
 	}
@@ -163,7 +187,7 @@ func (a *analyzer) flush() {
 	slices.SortStableFunc(a.reports, func(x, y report) int { return cmp.Or(cmp.Compare(x.pos, y.pos), cmp.Compare(x.code, y.code)) })
 	said := map[string]bool{}
 	for _, rep := range a.reports {
-		if key := fmt.Sprint(rep.code, rep.pos, rep.name); said[key] {
+		if key := fmt.Sprint(rep.code, rep.pos); said[key] {
 			continue
 		} else {
 			said[key] = true

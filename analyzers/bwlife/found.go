@@ -1,0 +1,115 @@
+package bwlife
+
+import (
+	"go/token"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
+)
+
+// foundIn are the handles of a function that come from where nothing is known of them: a map, a slice, a channel,
+// an interface, a call. They are somebody else's to release, but once they are, they are no more.
+func (a *analyzer) foundIn(fn *ssa.Function) (list []spec) {
+	for _, b := range fn.Blocks {
+		for _, in := range b.Instrs {
+			v, ok := in.(ssa.Value)
+			if !ok || v.Referrers() == nil || len(*v.Referrers()) < 2 || !comesFromAfar(v) {
+				continue
+			}
+			if k := a.kindOf(v.Type()); k != directive.Handle && k != directive.Window || a.makesValue(v) {
+				continue
+			}
+			list = append(list, spec{kind: a.kindOf(v.Type()), typ: v.Type(), value: v})
+		}
+	}
+	return list
+}
+
+// comesFromAfar reports whether a value was somewhere else before.
+func comesFromAfar(v ssa.Value) bool {
+	switch v := v.(type) {
+	case *ssa.Lookup:
+		return !v.CommaOk
+	case *ssa.TypeAssert:
+		return !v.CommaOk
+	case *ssa.UnOp:
+		if v.Op == token.MUL {
+			_, element := v.X.(*ssa.IndexAddr)
+			return element
+		}
+		return v.Op == token.ARROW && !v.CommaOk
+	case *ssa.Extract:
+		return true
+	case *ssa.Call:
+		return true
+	}
+	return false
+}
+
+// makesValue reports whether a value is the result of a call whose effects say what it is.
+func (a *analyzer) makesValue(v ssa.Value) bool {
+	call, ok := v.(*ssa.Call)
+	if x, isExtract := v.(*ssa.Extract); isExtract {
+		call, ok = x.Tuple.(*ssa.Call)
+	}
+	if !ok {
+		return false
+	}
+	obj := callee(&call.Call)
+	if obj == nil {
+		return true // a function literal perhaps, which is run in place
+	}
+	sum := a.effects(obj)
+	if sum == nil {
+		return false
+	}
+	for _, p := range sum.Params {
+		for _, c := range p.Cases {
+			if len(c.Derived) > 0 {
+				return true
+			}
+		}
+	}
+	return len(sum.Fresh) > 0
+}
+
+// find is where a handle comes from that was somewhere else.
+func (r *run) find(s *state) {
+	s.replace(func(v value) bool { return v.kind == object }, &r.interner)
+	s.things = s.things[:1]
+	*s.main() = thing{phase: live, free: true, at: r.infos[0].pos}
+	s.env[slot{0, r.spec.value}] = value{kind: object}
+}
+
+// placeOfValue is the position of a value, or of the one that it is a part of.
+func placeOfValue(v ssa.Value) token.Pos {
+	switch x := v.(type) {
+	case *ssa.Extract:
+		return placeOfValue(x.Tuple)
+	case *ssa.UnOp:
+		if x.Op == token.MUL {
+			return x.X.Pos()
+		}
+	case *ssa.Next:
+		return placeOfValue(x.Iter)
+	}
+	return v.Pos()
+}
+
+// foundName is what a program calls such a handle.
+func (a *analyzer) foundName(sp spec) string {
+	names := a.names[placeOfValue(sp.value)]
+	i := 0
+	if x, ok := sp.value.(*ssa.Extract); ok {
+		i = x.Index
+		if next, ok := x.Tuple.(*ssa.Next); ok && !next.IsString {
+			i--
+		}
+	}
+	if i < len(names) && !slices.Contains([]string{"_", ""}, names[i]) {
+		return names[i]
+	}
+	return "the " + sp.kind
+}
