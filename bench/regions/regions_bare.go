@@ -238,12 +238,12 @@ func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
 func WordAll[A barewire.Access](w barewire.Window[Word, A]) iter.Seq2[int, WordView] {
 	return func(yield func(int, WordView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, WordView{(*[8]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*8
+		for i := 0; at < end; i++ {
+			p := (*[8]byte)(barewire.Step(first, at))
+			if at += 8; !yield(i, WordView{p}) {
 				return
 			}
-			at += 8
 		}
 	}
 }
@@ -618,12 +618,12 @@ func PacketAt[A barewire.Access](w barewire.Window[Packet, A], i int) PacketView
 func PacketAll[A barewire.Access](w barewire.Window[Packet, A]) iter.Seq2[int, PacketView] {
 	return func(yield func(int, PacketView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, PacketView{(*[64]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*64
+		for i := 0; at < end; i++ {
+			p := (*[64]byte)(barewire.Step(first, at))
+			if at += 64; !yield(i, PacketView{p}) {
 				return
 			}
-			at += 64
 		}
 	}
 }
@@ -963,12 +963,12 @@ func PageAt[A barewire.Access](w barewire.Window[Page, A], i int) PageView {
 func PageAll[A barewire.Access](w barewire.Window[Page, A]) iter.Seq2[int, PageView] {
 	return func(yield func(int, PageView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, PageView{(*[4096]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*4096
+		for i := 0; at < end; i++ {
+			p := (*[4096]byte)(barewire.Step(first, at))
+			if at += 4096; !yield(i, PageView{p}) {
 				return
 			}
-			at += 4096
 		}
 	}
 }
@@ -1348,12 +1348,12 @@ func QuoteAt[A barewire.Access](w barewire.Window[Quote, A], i int) QuoteView {
 func QuoteAll[A barewire.Access](w barewire.Window[Quote, A]) iter.Seq2[int, QuoteView] {
 	return func(yield func(int, QuoteView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, QuoteView{(*[64]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*64
+		for i := 0; at < end; i++ {
+			p := (*[64]byte)(barewire.Step(first, at))
+			if at += 64; !yield(i, QuoteView{p}) {
 				return
 			}
-			at += 64
 		}
 	}
 }
@@ -1749,12 +1749,12 @@ func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView
 func SensorAll[A barewire.Access](w barewire.Window[Sensor, A]) iter.Seq2[int, SensorView] {
 	return func(yield func(int, SensorView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, SensorView{(*[13]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*13
+		for i := 0; at < end; i++ {
+			p := (*[13]byte)(barewire.Step(first, at))
+			if at += 13; !yield(i, SensorView{p}) {
 				return
 			}
-			at += 13
 		}
 	}
 }

@@ -291,12 +291,12 @@ func ModelAt[A barewire.Access](w barewire.Window[Model, A], i int) ModelView {
 func ModelAll[A barewire.Access](w barewire.Window[Model, A]) iter.Seq2[int, ModelView] {
 	return func(yield func(int, ModelView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, ModelView{(*[64]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*64
+		for i := 0; at < end; i++ {
+			p := (*[64]byte)(barewire.Step(first, at))
+			if at += 64; !yield(i, ModelView{p}) {
 				return
 			}
-			at += 64
 		}
 	}
 }
@@ -751,12 +751,12 @@ func BlockAt[A barewire.Access](w barewire.Window[Block, A], i int) BlockView {
 func BlockAll[A barewire.Access](w barewire.Window[Block, A]) iter.Seq2[int, BlockView] {
 	return func(yield func(int, BlockView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, BlockView{(*[4096]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*4096
+		for i := 0; at < end; i++ {
+			p := (*[4096]byte)(barewire.Step(first, at))
+			if at += 4096; !yield(i, BlockView{p}) {
 				return
 			}
-			at += 4096
 		}
 	}
 }
@@ -1108,12 +1108,12 @@ func MailAt[A barewire.Access](w barewire.Window[Mail, A], i int) MailView {
 func MailAll[A barewire.Access](w barewire.Window[Mail, A]) iter.Seq2[int, MailView] {
 	return func(yield func(int, MailView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, MailView{(*[64]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*64
+		for i := 0; at < end; i++ {
+			p := (*[64]byte)(barewire.Step(first, at))
+			if at += 64; !yield(i, MailView{p}) {
 				return
 			}
-			at += 64
 		}
 	}
 }

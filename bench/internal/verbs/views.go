@@ -1,7 +1,9 @@
 package verbs
 
 import (
+	"encoding/binary"
 	"errors"
+	"iter"
 	"sync/atomic"
 	"unsafe"
 
@@ -67,10 +69,48 @@ func writeAll[A barewire.Access](w barewire.Window[regions.Packet, A], x uint64)
 	}
 }
 
+// each is the iterator over a plain slice that one would write by hand.
+func each(s []regions.Packet) iter.Seq2[int, *regions.Packet] {
+	return func(yield func(int, *regions.Packet) bool) {
+		for i := range s {
+			if !yield(i, &s[i]) {
+				return
+			}
+		}
+	}
+}
+
+//go:noinline
+func readEach(s []regions.Packet) (u uint64) {
+	for _, p := range each(s) {
+		u += p.Seq
+	}
+	return u
+}
+
+//go:noinline
+func writeEach(s []regions.Packet, x uint64) {
+	for _, p := range each(s) {
+		p.Seq = x
+		p.Venue = uint32(x)
+	}
+}
+
 //go:noinline
 func readSensors(s []regions.Sensor) (u uint64) {
 	for i := range s {
 		u += s[i].Seq
+	}
+	return u
+}
+
+// sensorBytes are the bytes of elements as a region has them.
+type sensorBytes [13]byte
+
+//go:noinline
+func readSensorBytes(s []sensorBytes) (u uint64) {
+	for i := range s {
+		u += binary.LittleEndian.Uint64(s[i][4:])
 	}
 	return u
 }
@@ -177,11 +217,14 @@ func views() []Row {
 		{Table: ReadOne, Name: "Slice", Class: rows.Ours, Note: "of a window", Open: overCast(func(s []regions.Packet) { sum.Store(readSlice(s)) })},
 		{Table: ReadOne, Name: "PacketAll", Class: rows.Variant, Note: "an iterator", Open: overWindow(regions.PacketInCPU(), func(w packet) { sum.Store(readAll(w)) })},
 		{Table: ReadOne, Name: "PacketAt", Class: rows.Variant, Note: "by index, each checked", Open: overWindow(regions.PacketInCPU(), func(w packet) { sum.Store(readAt(w)) })},
+		{Table: ReadOne, Name: "an iterator", Class: rows.Hand, Note: "iter.Seq2 over a slice", Open: overSlice(func(s []regions.Packet) { sum.Store(readEach(s)) })},
 		{Table: WriteTwo, Name: "a slice", Class: rows.Limit, Open: overSlice(func(s []regions.Packet) { writeSlice(s, 7) })},
 		{Table: WriteTwo, Name: "Slice", Class: rows.Ours, Note: "of a window", Open: overCast(func(s []regions.Packet) { writeSlice(s, 7) })},
 		{Table: WriteTwo, Name: "PacketAll", Class: rows.Variant, Note: "an iterator", Open: overWindow(regions.PacketInCPU(), func(w packet) { writeAll(w, 7) })},
 		{Table: WriteTwo, Name: "PacketAt", Class: rows.Variant, Note: "by index, each checked", Open: overWindow(regions.PacketInCPU(), func(w packet) { writeAt(w, 7) })},
+		{Table: WriteTwo, Name: "an iterator", Class: rows.Hand, Note: "iter.Seq2 over a slice", Open: overSlice(func(s []regions.Packet) { writeEach(s, 7) })},
 		{Table: ReadFixed, Name: "a slice", Class: rows.Limit, Note: "of Go structs, 24 bytes each; a region has 13", Open: overSlice(func(s []regions.Sensor) { sum.Store(readSensors(s)) })},
+		{Table: ReadFixed, Name: "bytes", Class: rows.Hand, Note: "a slice of 13 bytes each, as in a region", Open: overSlice(func(s []sensorBytes) { sum.Store(readSensorBytes(s)) })},
 		{Table: ReadFixed, Name: "SensorAll", Class: rows.Ours, Note: "an iterator", Open: overWindow(regions.SensorInCPU(), func(w sensor) { sum.Store(readSensorsAll(w)) })},
 		{Table: ReadFixed, Name: "SensorAt", Class: rows.Variant, Note: "by index, each checked", Open: overWindow(regions.SensorInCPU(), func(w sensor) { sum.Store(readSensorsAt(w)) })},
 	}

@@ -290,12 +290,12 @@ func QuoteAt[A barewire.Access](w barewire.Window[Quote, A], i int) QuoteView {
 func QuoteAll[A barewire.Access](w barewire.Window[Quote, A]) iter.Seq2[int, QuoteView] {
 	return func(yield func(int, QuoteView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, QuoteView{(*[16]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*16
+		for i := 0; at < end; i++ {
+			p := (*[16]byte)(barewire.Step(first, at))
+			if at += 16; !yield(i, QuoteView{p}) {
 				return
 			}
-			at += 16
 		}
 	}
 }
