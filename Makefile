@@ -84,6 +84,10 @@ check-generated: build ## Fail if committed generated code or docs/codes.md is n
 	@for dir in examples/*/ internal/fuzzshapes runtime/internal/sample runtime/rdma/internal/ctl analyzers/bwsyntax/testdata/quote; do $(BIN)/barewire-gen generate --check "$$dir"; done
 	$(GO) run ./internal/codes -check
 
+.PHONY: vet-corpus
+vet-corpus: ## Hold the analyzer of lifetimes to its correct and wrong functions; the last line counts them
+	$(GO) test -count=1 -v -run '^TestCorpus$$' ./analyzers/bwlife | sed '/^correct /!d'
+
 .PHONY: codes
 codes: ## Write docs/codes.md from the registry of diagnostic codes
 	$(GO) run ./internal/codes

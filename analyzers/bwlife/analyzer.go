@@ -28,6 +28,7 @@ type analyzer struct {
 	pkg      *ssa.Package
 	sums     map[*types.Func]*facts.Func // of this package, and nil of others
 	declared map[*types.Func]bool        // it has a directive
+	believed map[types.Object]bool       // and one that says to trust it
 	trusted  bool                        // the package as a whole
 	shapes   map[*ssa.Function]*shape
 	names    map[token.Pos][]string // what the results of a call are assigned to, by its parenthesis
@@ -43,7 +44,7 @@ type analyzer struct {
 
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
-		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, shapes: map[*ssa.Function]*shape{},
+		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{},
 		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{},
 	}
 }
@@ -126,7 +127,9 @@ func (a *analyzer) function(fn *ssa.Function) {
 	var sum *facts.Func
 	if obj != nil && fn.Parent() == nil {
 		sum = a.summarize(fn)
-		if !a.declared[obj] {
+		if a.declared[obj] {
+			a.compare(fn, a.sums[obj], sum)
+		} else {
 			a.sums[obj] = sum
 		}
 	}

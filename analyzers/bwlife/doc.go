@@ -39,5 +39,4 @@
 //
 // Handles that a goroutine shares are lost to the analysis, so a missing join is not found. Handles that come out of
 // maps, slices and channels are followed only through parameters. Loops are not counted: a loop over constants may be left at once.
-// The effects that a directive declares are not compared with the body.
 package bwlife

@@ -88,9 +88,13 @@ func (a *analyzer) typeDirectives(d *ast.GenDecl) (defines bool) {
 
 func (a *analyzer) funcDirectives(d *ast.FuncDecl) (defines bool) {
 	var clauses []directive.Clause
+	trust := false
 	each(d.Doc, func(x directive.Directive) {
-		if x.Word == directive.Effect {
+		switch x.Word {
+		case directive.Effect:
 			clauses = append(clauses, x.Clauses...)
+		case directive.Trust:
+			trust = true
 		}
 	})
 	obj, _ := a.pass.TypesInfo.Defs[d.Name].(*types.Func)
@@ -101,7 +105,7 @@ func (a *analyzer) funcDirectives(d *ast.FuncDecl) (defines bool) {
 	if err != nil {
 		return true // bwsyntax reports it
 	}
-	a.sums[obj], a.declared[obj] = sum, true
+	a.sums[obj], a.declared[obj], a.believed[obj] = sum, true, trust
 	return true
 }
 
@@ -207,4 +211,5 @@ func (a *analyzer) flush() {
 var codes = []diag.Code{
 	diag.UseAfterRelease, diag.DoubleRelease, diag.UseAfterMove, diag.Leak, diag.WindowLeak, diag.WindowAfterClose,
 	diag.ReleaseBorrowed, diag.ReleaseInFlight, diag.DroppedOp, diag.IgnoredWait, diag.ViewOutlives, diag.ErrorPathUse,
+	diag.LyingDirective,
 }

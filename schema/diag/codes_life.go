@@ -14,6 +14,7 @@ const (
 	IgnoredWait      Code = "BW5110"
 	ViewOutlives     Code = "BW5111"
 	ErrorPathUse     Code = "BW5112"
+	LyingDirective   Code = "BW5113"
 )
 
 var _ = register(
@@ -113,5 +114,14 @@ var _ = register(
 		Why:   "Together with an error a region is nil, and everything asked of it is ErrNoRegion, which hides the first error.",
 		Wrong: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\t_, err = barewire.Open(r)\n\treturn err\n}\n",
 		Right: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\treturn err\n}\n",
+	},
+	Rule{
+		Code: LyingDirective, Name: "lying-directive", Severity: Error,
+		Title: "a directive says another thing than the function does",
+		Why: "Callers are held to what the directive declares, so one that forgets a Close hides every use after it, and one that promises a Close " +
+			"that never comes hides leaks. Correct it, or leave it out: effects are inferred where there are none. Where the body does not show what happens, " +
+			"//barewire:trust and a reason says so.",
+		Wrong: "//barewire:effect uses=r\nfunc Drop(r *SampleRegion) error { return r.Close() }\n",
+		Right: "//barewire:effect releases=r\nfunc Drop(r *SampleRegion) error { return r.Close() }\n",
 	},
 )
