@@ -1,7 +1,13 @@
 package bwsyntax_test
 
 import (
+	"bytes"
+	"encoding/gob"
+	"go/types"
+	"strings"
 	"testing"
+
+	"golang.org/x/tools/go/analysis"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax"
 	"github.com/fidelityframework/barewire-gen/analyzers/vettool"
@@ -20,3 +26,61 @@ func TestGood(t *testing.T) { vettest.Run(t, "testdata/good") }
 
 // TestTrusted is a package that may make zero values.
 func TestTrusted(t *testing.T) { vettest.Run(t, "testdata/trusted") }
+
+// TestIndirect is a package that has regions from another, and does not import the runtime.
+func TestIndirect(t *testing.T) { vettest.Run(t, "testdata/indirect") }
+
+// TestFork is a runtime under another name.
+func TestFork(t *testing.T) {
+	vettest.Run(t, "testdata/fork")
+	vettest.Run(t, "testdata/forked")
+}
+
+// TestGenerated has generated files, of which only directives are looked at.
+func TestGenerated(t *testing.T) { vettest.Run(t, "testdata/generated") }
+
+// TestKnown: what a package hands on is the same bytes each time, in whatever order it is found: the go command makes cache keys of them.
+func TestKnown(t *testing.T) {
+	all := list(t, "github.com/fidelityframework/barewire-gen/runtime/rdma")
+	exports := map[string]string{}
+	for _, p := range all {
+		exports[p.ImportPath] = p.Export
+	}
+	facts := map[string]*bwsyntax.Known{}
+	var last []byte
+	for range 3 {
+		for _, p := range all {
+			if !strings.Contains(p.ImportPath, "barewire-gen/") {
+				continue
+			}
+			pass := load(t, p, exports)
+			if pass == nil {
+				t.Fatalf("%s does not build", p.ImportPath)
+			}
+			pass.Report = func(d analysis.Diagnostic) { t.Errorf("%s: %s", p.ImportPath, d.Message) }
+			pass.ImportPackageFact = func(imp *types.Package, fact analysis.Fact) bool {
+				known := facts[imp.Path()]
+				if known != nil {
+					*fact.(*bwsyntax.Known) = *known
+				}
+				return known != nil
+			}
+			pass.ExportPackageFact = func(fact analysis.Fact) { facts[pass.Pkg.Path()] = fact.(*bwsyntax.Known) }
+			if _, err := bwsyntax.Analyzer.Run(pass); err != nil {
+				t.Fatal(err)
+			}
+		}
+		known := facts["github.com/fidelityframework/barewire-gen/runtime/rdma"]
+		if known == nil || len(known.Types) < 10 || len(known.Functions) < 10 {
+			t.Fatalf("what the runtime says of itself is %v", known)
+		}
+		var buf bytes.Buffer
+		if err := gob.NewEncoder(&buf).Encode(known); err != nil {
+			t.Fatal(err)
+		}
+		if last != nil && !bytes.Equal(last, buf.Bytes()) {
+			t.Error("the bytes of the fact change from run to run")
+		}
+		last = buf.Bytes()
+	}
+}

@@ -1,0 +1,117 @@
+package bwsyntax_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fidelityframework/barewire-gen/internal/vettest"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+)
+
+// TestExamplesOfRules holds what explain shows to the truth: the wrong example of each rule has its fault and no other, and the right one
+// has none. An example is statements, or declarations that begin with a directive.
+func TestExamplesOfRules(t *testing.T) {
+	generated, err := os.ReadFile("testdata/quote/quote_bare.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In the module, so that it is built against the runtime beside it.
+	dir, err := os.MkdirTemp("testdata", "examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	seen := 0
+	for _, r := range diag.Rules() {
+		if r.Code < "BW5001" || r.Code > "BW5099" {
+			continue
+		}
+		seen++
+		for name, text := range map[string]string{"wrong": r.Wrong, "right": r.Right} {
+			pkg := filepath.Join(dir, strings.ToLower(string(r.Code))+name)
+			sample := strings.NewReplacer("Quote", "Sample", "package quote", "package sample").Replace(string(generated))
+			write(t, filepath.Join(pkg, "sample_bare.go"), sample)
+			write(t, filepath.Join(pkg, "example.go"), example(text))
+			found := vettest.Vet(t, "./"+filepath.ToSlash(pkg))
+			for _, f := range found {
+				if name == "right" || f.Category != string(r.Code) && r.Code != diag.IgnoreNoReason {
+					t.Errorf("%s, %s: %s [%s]\n%s", r.Code, name, f.Message, f.Category, text)
+				}
+			}
+			if name == "wrong" && len(found) == 0 {
+				t.Errorf("%s: nothing is found in\n%s", r.Code, text)
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d rules", seen)
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// example makes a file of an example: what it takes for granted is declared around it.
+func example(text string) string {
+	const head = `package sample
+
+import (
+	"context"
+	"unsafe"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+type SampleRegion = barewire.Region[Sample, barewire.CPU, barewire.Unregistered]
+
+var (
+	ctx    context.Context
+	dom    *rdma.Domain
+	conn   *rdma.Conn
+	region *SampleRegion
+	cpu    *SampleRegion
+	gpu    *barewire.Region[Sample, barewire.GPU, barewire.Local]
+	info   barewire.TypeInfo
+	n      = 1
+	_      unsafe.Pointer
+)
+
+func use(...any) {}
+`
+	if strings.HasPrefix(text, "//barewire:") {
+		return head + "\n" + strings.TrimRight(text, "\n") + " { return r.Close() }\n"
+	}
+	// The names that the example declares are used behind it.
+	var names []string
+	declared := map[string]bool{}
+	for line := range strings.SplitSeq(text, "\n") {
+		left, _, ok := strings.Cut(line, ":=")
+		if name, isVar := strings.CutPrefix(line, "var "); isVar {
+			left, _, _ = strings.Cut(name, " ")
+		} else if !ok {
+			continue
+		}
+		for name := range strings.SplitSeq(left, ",") {
+			if name = strings.TrimSpace(name); name != "_" && !declared[name] {
+				declared[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return head + fmt.Sprintf("\nfunc example(none barewire.Place[Sample, barewire.CPU]) {\n%s\n\tuse(%s)\n}\n", strings.ReplaceAll(text, "barewire.New(none", "barewire.New(barewire.Place[Sample, barewire.CPU]{}"), strings.Join(names, ", "))
+}
