@@ -268,12 +268,12 @@ func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
 func WordAll[A barewire.Access](w barewire.Window[Word, A]) iter.Seq2[int, WordView] {
 	return func(yield func(int, WordView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, WordView{(*[8]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*8
+		for i := 0; at < end; i++ {
+			p := (*[8]byte)(barewire.Step(first, at))
+			if at += 8; !yield(i, WordView{p}) {
 				return
 			}
-			at += 8
 		}
 	}
 }
@@ -781,12 +781,12 @@ func TickAt[A barewire.Access](w barewire.Window[Tick, A], i int) TickView {
 func TickAll[A barewire.Access](w barewire.Window[Tick, A]) iter.Seq2[int, TickView] {
 	return func(yield func(int, TickView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, TickView{(*[64]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*64
+		for i := 0; at < end; i++ {
+			p := (*[64]byte)(barewire.Step(first, at))
+			if at += 64; !yield(i, TickView{p}) {
 				return
 			}
-			at += 64
 		}
 	}
 }
@@ -1266,12 +1266,12 @@ func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView
 func SensorAll[A barewire.Access](w barewire.Window[Sensor, A]) iter.Seq2[int, SensorView] {
 	return func(yield func(int, SensorView) bool) {
 		first, n := barewire.Elements(w)
-		at := uintptr(0)
-		for i := range n {
-			if !yield(i, SensorView{(*[13]byte)(barewire.Step(first, at))}) {
+		at, end := uintptr(0), uintptr(n)*13
+		for i := 0; at < end; i++ {
+			p := (*[13]byte)(barewire.Step(first, at))
+			if at += 13; !yield(i, SensorView{p}) {
 				return
 			}
-			at += 13
 		}
 	}
 }
