@@ -147,3 +147,12 @@ func expected() error {
 const size = unsafe.Sizeof(region{})
 
 var _ [size]byte
+
+// Two ignores above one line, which has both findings.
+func stacked() error {
+	// The error is what is wanted.
+	//barewire:ignore BW5001 a region of nothing has a name, too
+	//barewire:ignore BW5002 and a place of nothing is refused
+	_, err := barewire.New(barewire.Place[quote.Quote, barewire.CPU]{}, len(new(region).String()))
+	return err
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/vettool"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -81,6 +82,7 @@ func run(ctx context.Context, o Options, flags ...string) (out, errs []byte, err
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = o.Dir
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 5 * time.Second // then it is killed: not every system has interrupts
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
