@@ -53,11 +53,11 @@ func list(t *testing.T, patterns ...string) (all []listed) {
 
 // TestOthers runs the analyzer over code that has nothing to do with the runtime: the standard library and x/tools. It is told that all types of
 // what a package imports are handles, windows and so on in turn, and that every third function is for
-// generated code, so that it looks at as much as it can. It must not panic, and must find the same twice. It ends after half a
+// generated code, so that it looks at as much as it can. It must not panic, and must find the same twice. It ends after a quarter of a
 // minute, wherever it is then.
 func TestOthers(t *testing.T) {
 	patterns := []string{"std", "golang.org/x/tools/go/...", "golang.org/x/tools/internal/..."}
-	atLeast, limit := 60, 30*time.Second
+	atLeast, limit := 60, 15*time.Second
 	if testing.Short() {
 		patterns, atLeast = []string{"net/http", "go/types", "reflect"}, 3
 	}

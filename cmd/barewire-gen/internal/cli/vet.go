@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +66,7 @@ func (a *app) vet(cmd *cobra.Command, o govet.Options) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(a.err, r.Trouble)
+	fmt.Fprint(a.err, r.Said)
 	shown, w := r.Found, a.err
 	if a.format.IsMachine() {
 		w = a.out
@@ -83,7 +82,7 @@ func (a *app) vet(cmd *cobra.Command, o govet.Options) error {
 		return errInternal
 	case err != nil:
 		return err
-	case r.Trouble != "":
+	case r.Failed:
 		return exitError(exitUsage)
 	case len(r.Found) > 0:
 		return errFindings
@@ -96,16 +95,16 @@ func (a *app) vetFix(cmd *cobra.Command, o govet.Options, f vetFlags) error {
 	if a.format != report.Text {
 		return usagef(cmd, "--fix and --diff write no findings, so that --format has nothing to say")
 	}
-	shown, trouble, err := govet.Fix(cmd.Context(), o, f.diff)
+	shown, said, failed, err := govet.Fix(cmd.Context(), o, f.diff)
 	if err != nil {
 		return err
 	}
 	if _, err := a.out.Write(shown); err != nil {
 		return err
 	}
-	fmt.Fprint(a.err, trouble)
+	fmt.Fprint(a.err, said)
 	switch {
-	case strings.TrimSpace(trouble) != "":
+	case failed:
 		return exitError(exitUsage)
 	case f.diff && len(shown) > 0:
 		return errFindings

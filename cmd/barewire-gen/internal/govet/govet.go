@@ -26,9 +26,10 @@ type Options struct {
 
 // Result is what came of a run.
 type Result struct {
-	Found   diag.List // sorted
-	Trouble string    // what kept packages from being looked at: they do not build, or are not there
-	Bug     string    // what an analyzer died of
+	Found  diag.List // sorted
+	Said   string    // what else the go command wrote: what it downloads, or why it failed
+	Failed bool      // packages were not looked at: they do not build, or are not there
+	Bug    string    // what an analyzer died of
 
 	scopes map[*diag.Diagnostic]string
 }
@@ -38,11 +39,11 @@ func (r *Result) Scope(d *diag.Diagnostic) string { return r.scopes[d] }
 
 // Run runs `go vet -json`. The error is that of a go command which cannot be started, or of ctx.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	out, errs, err := run(ctx, o, "-json")
+	out, errs, failed, err := run(ctx, o, "-json")
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{scopes: map[*diag.Diagnostic]string{}}
+	r := &Result{Failed: failed, scopes: map[*diag.Diagnostic]string{}}
 	c := &converter{dir: o.Dir, result: r, files: map[string]*file{}}
 	// Before Go 1.26 the go command wrote what the tool does to its standard error, under a line for each package.
 	for _, stream := range [][]byte{out, errs} {
@@ -50,10 +51,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		if err != nil {
 			return nil, fmt.Errorf("go vet -json: %w", err)
 		}
-		r.Trouble += rest
+		r.Said += rest
 	}
-	if crashed(r.Trouble) {
-		r.Bug, r.Trouble = r.Bug+r.Trouble, ""
+	if crashed(r.Said) {
+		r.Bug, r.Said = r.Bug+r.Said, ""
 	}
 	c.sort()
 	return r, nil
@@ -64,18 +65,23 @@ func crashed(text string) bool {
 	return strings.Contains(text, vettool.Bug) || strings.Contains(text, "panic: ") && strings.Contains(text, "\ngoroutine ")
 }
 
-// Fix runs `go vet -fix`, or with diff shows what that would change. It returns the diff, and what was in the way.
-func Fix(ctx context.Context, o Options, diff bool) (shown []byte, trouble string, err error) {
+// Fix runs `go vet -fix`, or with diff shows what that would change. It returns the diff, what the go command said, and
+// whether it failed.
+func Fix(ctx context.Context, o Options, diff bool) (shown []byte, said string, failed bool, err error) {
 	flags := []string{"-fix"}
 	if diff {
 		flags = append(flags, "-diff")
 	}
-	out, errs, err := run(ctx, o, flags...)
-	return out, string(errs), err
+	out, errs, failed, err := run(ctx, o, flags...)
+	// With a difference it ends as if it had failed, and says nothing.
+	if failed && len(out) > 0 && len(errs) == 0 {
+		failed = false
+	}
+	return out, string(errs), failed, err
 }
 
 // run runs go vet. That it ends with another code than 0 is no error here: it wrote why.
-func run(ctx context.Context, o Options, flags ...string) (out, errs []byte, err error) {
+func run(ctx context.Context, o Options, flags ...string) (out, errs []byte, failed bool, err error) {
 	args := append([]string{"vet", "-vettool=" + o.Tool}, flags...)
 	args = append(append(args, o.Flags...), "--")
 	args = append(args, o.Packages...)
@@ -86,17 +92,17 @@ func run(ctx context.Context, o Options, flags ...string) (out, errs []byte, err
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
-	}
 	var exit *exec.ExitError
 	switch {
+	case ctx.Err() != nil:
+		return nil, nil, false, ctx.Err()
 	case errors.As(err, &exit):
 		if stderr.Len() == 0 && stdout.Len() == 0 {
-			return nil, nil, fmt.Errorf("go vet: %w", err)
+			return nil, nil, false, fmt.Errorf("go vet: %w", err)
 		}
+		failed = true
 	case err != nil:
-		return nil, nil, fmt.Errorf("go vet cannot be run: %w", err)
+		return nil, nil, false, fmt.Errorf("go vet cannot be run: %w", err)
 	}
-	return stdout.Bytes(), stderr.Bytes(), nil
+	return stdout.Bytes(), stderr.Bytes(), failed, nil
 }

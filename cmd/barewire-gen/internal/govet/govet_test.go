@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -134,19 +135,52 @@ func TestRunBug(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := Run(t.Context(), Options{Tool: self, Dir: dir, Packages: []string{"./..."}})
-	if err != nil || !strings.Contains(r.Bug, "dying over example.com/x: dead") || r.Trouble != "" {
+	if err != nil || !strings.Contains(r.Bug, "dying over example.com/x: dead") || r.Said != "" {
 		t.Errorf("of a tool that dies it says %+v, %v", r, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n\nvar a int = \"\"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	r, err = Run(t.Context(), Options{Tool: self, Dir: dir})
-	if err != nil || r.Bug != "" || !strings.Contains(r.Trouble, "x.go:3:13") {
+	if err != nil || r.Bug != "" || !r.Failed || !strings.Contains(r.Said, "x.go:3:13") {
 		t.Errorf("of a package that does not build it says %+v, %v", r, err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if r, err := Run(ctx, Options{Tool: self, Dir: dir}); !errors.Is(err, context.Canceled) {
 		t.Errorf("after an interrupt: %+v, %v", r, err)
+	}
+}
+
+// TestRunSays: what the go command says beside findings is no failure; its code is. Without a go command there is an error.
+func TestRunSays(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in for the go command is a shell script")
+	}
+	dir := t.TempDir()
+	stand := func(script string) {
+		if err := os.WriteFile(filepath.Join(dir, "go"), []byte("#!/bin/sh\n"+script), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir)
+	stand("echo 'go: downloading example.com/y v1.0.0' >&2; echo '{}'")
+	r, err := Run(t.Context(), Options{Tool: "tool"})
+	if err != nil || r.Failed || r.Bug != "" || r.Said != "go: downloading example.com/y v1.0.0\n" {
+		t.Errorf("of a download it says %+v, %v", r, err)
+	}
+	stand("echo 'x.go:1:1: no' >&2; exit 1")
+	if r, err := Run(t.Context(), Options{Tool: "tool"}); err != nil || !r.Failed || r.Said == "" {
+		t.Errorf("of a failure it says %+v, %v", r, err)
+	}
+	stand("exit 7")
+	if r, err := Run(t.Context(), Options{Tool: "tool"}); err == nil {
+		t.Errorf("of a failure without a word it says %+v", r)
+	}
+	if err := os.Remove(filepath.Join(dir, "go")); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := Run(t.Context(), Options{Tool: "tool"}); err == nil || !strings.Contains(err.Error(), "cannot be run") {
+		t.Errorf("without a go command: %+v, %v", r, err)
 	}
 }
