@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 )
 
@@ -188,155 +189,6 @@ func (r *run) inline(fr *frame, s *state, site ssa.CallInstruction, t target) (o
 	return out
 }
 
-// loopBody is the body of a range-over-func loop, where a call is one.
-func (r *run) loopBody(t target) value {
-	if len(t.args) != 1 || t.args[0].kind != closed {
-		return value{}
-	}
-	if fn := r.closures[t.args[0].id].fn; strings.HasPrefix(fn.Synthetic, "range-over-func") {
-		return t.args[0]
-	}
-	return value{}
-}
-
-// loop runs the body of a range-over-func loop whose iterator is not at hand: not at all, once, or twice.
-func (r *run) loop(fr *frame, s *state, site ssa.CallInstruction, t target, yield value) (out []outcome) {
-	if t.val.kind == object {
-		r.use(s, t.val.id, site.Pos())
-	}
-	now := []*state{s}
-	for range 2 {
-		var next []*state
-		for _, s := range now {
-			out = append(out, outcome{s: s.clone()})
-			body := r.called(target{val: yield})
-			if len(r.stack) >= maxDepth || r.inStack(body.fn) {
-				r.closureGone(s, yield)
-				continue
-			}
-			for _, o := range r.inline(fr, s, site, body) {
-				if len(o.vals) == 1 && o.vals[0].kind == isFalse {
-					out = append(out, outcome{s: o.s})
-				} else {
-					next = append(next, o.s)
-				}
-			}
-		}
-		now = next
-	}
-	for _, s := range now {
-		out = append(out, outcome{s: s})
-	}
-	return out
-}
-
-// stranger is a call of which nothing is known. What is given to it may be kept, and ended, by somebody
-// else; but the standard library only looks.
-func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
-	looks := t.obj != nil && std(t.obj.Pkg()) || t.obj == nil && !t.face && t.fn == nil
-	for i, a := range t.args {
-		for _, x := range r.inside(s, a) {
-			kind := r.infos[x.id].kind
-			switch {
-			case kind == "view":
-				r.use(s, x.id, site.Pos())
-			case looks && !r.takesCloser(site, t, i):
-				r.use(s, x.id, site.Pos())
-				if th := s.thing(x.id); th != nil && !forgetful(t.obj) {
-					th.free = true
-				}
-			default:
-				r.lose(s, x.id)
-			}
-		}
-		r.handOver(s, a)
-	}
-	if t.face {
-		r.mayFlush(s)
-	}
-	r.othersWrite(s)
-	return []outcome{{s: s}}
-}
-
-// forgetful reports whether a function of the standard library keeps nothing of what it is given: it prints.
-func forgetful(f *types.Func) bool {
-	if f == nil || f.Pkg() == nil {
-		return false
-	}
-	switch f.Pkg().Path() {
-	case "fmt", "log", "log/slog", "errors", "testing", "strings":
-		return true
-	}
-	return false
-}
-
-// takesCloser reports whether a parameter has methods that end what is given: an io.Closer.
-func (r *run) takesCloser(site ssa.CallInstruction, t target, i int) bool {
-	sig := site.Common().Signature()
-	if sig.Recv() != nil || t.obj != nil && t.obj.Signature().Recv() != nil {
-		i--
-	}
-	if i < 0 || i >= sig.Params().Len() {
-		return false
-	}
-	p := sig.Params().At(i).Type()
-	if f, ok := p.Underlying().(*types.Interface); ok {
-		return f.NumMethods() > 0
-	}
-	return false
-}
-
-// handOver gives others the addresses and closures that are in a value.
-func (r *run) handOver(s *state, v value) {
-	switch v.kind {
-	case place:
-		root := r.places.keys[v.id].root
-		s.leaked[root.id] = true
-		for id, c := range s.mem {
-			if r.places.keys[id].root == root && c.kind != object {
-				delete(s.mem, id)
-				r.handOver(s, c)
-			}
-		}
-	case closed:
-		r.closureGone(s, v)
-	case whole:
-		r.eachPart(v, func(_ string, p value) { r.handOver(s, p) })
-	}
-}
-
-// closureGone is a function that somebody else may call, at any time: what it captured is theirs.
-func (r *run) closureGone(s *state, v value) {
-	for _, b := range r.closures[v.id].bind {
-		switch b.kind {
-		case object:
-			r.lose(s, b.id)
-		case place:
-			for _, x := range r.inside(s, b) {
-				r.lose(s, x.id)
-			}
-			r.handOver(s, b)
-		case closed:
-			r.closureGone(s, b)
-		case whole:
-			r.eachPart(b, func(_ string, p value) {
-				if p.kind == object {
-					r.lose(s, p.id)
-				}
-			})
-		}
-	}
-}
-
-// othersWrite drops what is known of memory that is not ours alone: a call may have changed it.
-func (r *run) othersWrite(s *state) {
-	for id, v := range s.mem {
-		if v.kind != object && !r.own(s, value{kind: place, id: id}) {
-			delete(s.mem, id)
-		}
-	}
-}
-
 // found is an object within a value.
 type found struct {
 	path string
@@ -377,13 +229,13 @@ func (r *run) inside(s *state, v value) (list []found) {
 }
 
 func (r *run) deferCall(fr *frame, s *state, in *ssa.Defer) {
-	n := 0
+	same := 0
 	for _, d := range s.defers {
-		if d.frame == fr.id {
-			n++
+		if d.call == in {
+			same++
 		}
 	}
-	if n >= maxDefers {
+	if same >= maxSame || len(s.defers) >= maxDefers {
 		r.lose(s, 0)
 		return
 	}
@@ -413,6 +265,11 @@ func (r *run) runDefers(fr *frame, s *state) []*state {
 			t.obj, t.fn, t.bind = nil, nil, nil
 			t = r.called(t)
 		}
+		if r.unconcerned(s, t) {
+			r.handOver(s, t.val)
+			work = append(work, s)
+			continue
+		}
 		for _, o := range r.dispatch(fr, s, d.call, t) {
 			work = append(work, o.s)
 		}
@@ -422,6 +279,36 @@ func (r *run) runDefers(fr *frame, s *state) []*state {
 		}
 	}
 	return done
+}
+
+// unconcerned reports whether a deferred function literal has nothing to do with the object, so that it need not be run. It
+// is where the function gives handles to its callers: for those cases the error that it may set matters.
+func (r *run) unconcerned(s *state, t target) bool {
+	if r.spec.call == nil || r.spec.kind == directive.Op || t.fn == nil || t.fn.Parent() == nil || len(t.args) > 0 || r.givesHandles() || r.a.flushes(t.fn) {
+		return false
+	}
+	return !r.captures(s, t.val)
+}
+
+// captures reports whether a closure has an object, or a way to one.
+func (r *run) captures(s *state, v value) bool {
+	seen := map[value]bool{}
+	var leads func(v value) bool
+	leads = func(v value) (yes bool) {
+		if v.kind == object || seen[v] {
+			return v.kind == object
+		}
+		seen[v] = true
+		r.eachPart(v, func(_ string, p value) { yes = yes || leads(p) })
+		if v.kind == place {
+			root := r.places.keys[v.id].root
+			for id, c := range s.mem {
+				yes = yes || r.places.keys[id].root == root && leads(c)
+			}
+		}
+		return yes
+	}
+	return leads(v)
 }
 
 // goCall starts a goroutine, of which nothing is known.

@@ -119,8 +119,13 @@ func zero(t types.Type, self value) value {
 	if nillable(t) {
 		return value{kind: isNil}
 	}
-	if b, ok := t.Underlying().(*types.Basic); ok && b.Kind() == types.Bool {
-		return value{kind: isFalse}
+	if b, ok := t.Underlying().(*types.Basic); ok {
+		switch {
+		case b.Kind() == types.Bool:
+			return value{kind: isFalse}
+		case b.Info()&types.IsInteger != 0:
+			return value{kind: number}
+		}
 	}
 	return self
 }

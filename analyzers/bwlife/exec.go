@@ -12,7 +12,8 @@ const (
 	maxStates = 48    // ways to come to one block
 	maxSteps  = 60000 // instructions
 	maxDepth  = 5     // functions inside each other
-	maxDefers = 6
+	maxDefers = 40    // calls that are deferred
+	maxSame   = 3     // of them by one statement, in a loop
 )
 
 // spec is what a run follows: the result of a call, or a parameter.
@@ -42,6 +43,7 @@ type run struct {
 	reports []report
 	exits   []exit
 	leading []bool // see ahead
+	gives   *bool  // see givesHandles
 }
 
 // frameKey names an activation by where it was called.
@@ -131,6 +133,12 @@ func (t *todo) next() (int, *state) {
 // activate runs a function from its first block on, and returns the ways out of it.
 func (r *run) activate(fr *frame, s *state) (exits []exit) {
 	n := len(fr.fn.Blocks)
+	if ret, ok := fr.fn.Blocks[0].Instrs[len(fr.fn.Blocks[0].Instrs)-1].(*ssa.Return); ok {
+		for _, s := range r.block(fr, fr.fn.Blocks[0], s) {
+			exits = append(exits, r.out(fr, s, ret))
+		}
+		return exits
+	}
 	t := &todo{wait: make([][]*state, n), seen: make([]map[string]bool, n)}
 	t.wait[0] = append(t.wait[0], s)
 	seen := map[string]bool{}
@@ -143,10 +151,7 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 		for _, s := range r.block(fr, b, s) {
 			switch last := b.Instrs[len(b.Instrs)-1].(type) {
 			case *ssa.Return:
-				e := exit{s: s, ret: last}
-				for _, v := range last.Results {
-					e.results = append(e.results, r.eval(fr, s, v))
-				}
+				e := r.out(fr, s, last)
 				if k := s.key(r) + r.results(e.results).text(); !seen[k] {
 					seen[k] = true
 					exits = append(exits, e)
@@ -166,6 +171,15 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 		}
 	}
 	return exits
+}
+
+// out is a way out with what it returns.
+func (r *run) out(fr *frame, s *state, ret *ssa.Return) exit {
+	e := exit{s: s, ret: ret}
+	for _, v := range ret.Results {
+		e.results = append(e.results, r.eval(fr, s, v))
+	}
+	return e
 }
 
 func (v value) text() string { return string(rune(v.id)) }
@@ -272,13 +286,14 @@ func (r *run) ahead() []bool {
 
 // givesHandles reports whether the function may be one that makes handles for its callers: then all ways out matter.
 func (r *run) givesHandles() bool {
-	res := r.fn.Signature.Results()
-	for i := range res.Len() {
-		if r.a.kindOf(res.At(i).Type()) != "" {
-			return true
+	if r.gives == nil {
+		gives, res := false, r.fn.Signature.Results()
+		for i := range res.Len() {
+			gives = gives || r.a.kindOf(res.At(i).Type()) != ""
 		}
+		r.gives = &gives
 	}
-	return false
+	return *r.gives
 }
 
 // collect drops what can matter no more, so that states become the same.

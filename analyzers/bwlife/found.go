@@ -15,7 +15,7 @@ func (a *analyzer) foundIn(fn *ssa.Function) (list []spec) {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			v, ok := in.(ssa.Value)
-			if !ok || v.Referrers() == nil || len(*v.Referrers()) < 2 || !comesFromAfar(v) {
+			if !ok || !usedAgain(v) || !comesFromAfar(v) {
 				continue
 			}
 			if k := a.kindOf(v.Type()); k != directive.Handle && k != directive.Window || a.makesValue(v) {
@@ -25,6 +25,21 @@ func (a *analyzer) foundIn(fn *ssa.Function) (list []spec) {
 		}
 	}
 	return list
+}
+
+// usedAgain reports whether a value is used twice, or put into a variable that may be.
+func usedAgain(v ssa.Value) bool {
+	if v.Referrers() == nil {
+		return false
+	}
+	for _, ref := range *v.Referrers() {
+		if st, ok := ref.(*ssa.Store); ok && st.Val == v {
+			if _, ok := st.Addr.(*ssa.Alloc); ok {
+				return true
+			}
+		}
+	}
+	return len(*v.Referrers()) > 1
 }
 
 // comesFromAfar reports whether a value was somewhere else before.

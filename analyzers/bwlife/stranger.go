@@ -1,0 +1,131 @@
+package bwlife
+
+import (
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+)
+
+// stranger is a call of which nothing is known. What is given to it may be kept, and ended, by somebody
+// else; but the standard library only looks.
+func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
+	joined := r.joined(s, t)
+	looks := t.obj != nil && std(t.obj.Pkg()) || t.obj == nil && !t.face && t.fn == nil
+	for i, a := range t.args {
+		for _, x := range r.inside(s, a) {
+			kind := r.infos[x.id].kind
+			switch {
+			case kind == "view":
+				r.use(s, x.id, site.Pos())
+			case looks && !r.takesCloser(site, t, i):
+				r.use(s, x.id, site.Pos())
+				if th := s.thing(x.id); th != nil && !forgetful(t.obj) {
+					th.free = true
+				}
+			default:
+				r.lose(s, x.id)
+			}
+		}
+		r.handOver(s, a)
+	}
+	if t.face {
+		r.mayFlush(s)
+	}
+	r.othersWrite(s)
+	return []outcome{{s: s, vals: joined}}
+}
+
+// joined is what errors.Join gives: an error, if one that it is given surely is.
+func (r *run) joined(s *state, t target) []value {
+	if t.obj == nil || t.obj.FullName() != "errors.Join" || len(t.args) != 1 || t.args[0].kind != place {
+		return nil
+	}
+	root := r.places.keys[t.args[0].id].root
+	for id, v := range s.mem {
+		if is, ok := r.known(s, v); ok && is == facts.NonNil && r.places.keys[id].root == root {
+			return []value{{kind: nonNil}}
+		}
+	}
+	return nil
+}
+
+// forgetful reports whether a function of the standard library keeps nothing of what it is given: it prints.
+func forgetful(f *types.Func) bool {
+	if f == nil || f.Pkg() == nil {
+		return false
+	}
+	switch f.Pkg().Path() {
+	case "fmt", "log", "log/slog", "errors", "testing", "strings":
+		return true
+	}
+	return false
+}
+
+// takesCloser reports whether a parameter has methods that end what is given: an io.Closer.
+func (r *run) takesCloser(site ssa.CallInstruction, t target, i int) bool {
+	sig := site.Common().Signature()
+	if sig.Recv() != nil || t.obj != nil && t.obj.Signature().Recv() != nil {
+		i--
+	}
+	if i < 0 || i >= sig.Params().Len() {
+		return false
+	}
+	p := sig.Params().At(i).Type()
+	if f, ok := p.Underlying().(*types.Interface); ok {
+		return f.NumMethods() > 0
+	}
+	return false
+}
+
+// handOver gives others the addresses and closures that are in a value.
+func (r *run) handOver(s *state, v value) {
+	switch v.kind {
+	case place:
+		root := r.places.keys[v.id].root
+		s.leaked[root.id] = true
+		for id, c := range s.mem {
+			if r.places.keys[id].root == root && c.kind != object {
+				delete(s.mem, id)
+				r.handOver(s, c)
+			}
+		}
+	case closed:
+		r.closureGone(s, v)
+	case whole:
+		r.eachPart(v, func(_ string, p value) { r.handOver(s, p) })
+	}
+}
+
+// closureGone is a function that somebody else may call, at any time: what it captured is theirs.
+func (r *run) closureGone(s *state, v value) {
+	for _, b := range r.closures[v.id].bind {
+		switch b.kind {
+		case object:
+			r.lose(s, b.id)
+		case place:
+			for _, x := range r.inside(s, b) {
+				r.lose(s, x.id)
+			}
+			r.handOver(s, b)
+		case closed:
+			r.closureGone(s, b)
+		case whole:
+			r.eachPart(b, func(_ string, p value) {
+				if p.kind == object {
+					r.lose(s, p.id)
+				}
+			})
+		}
+	}
+}
+
+// othersWrite drops what is known of memory that is not ours alone: a call may have changed it.
+func (r *run) othersWrite(s *state) {
+	for id, v := range s.mem {
+		if v.kind != object && !r.own(s, value{kind: place, id: id}) {
+			delete(s.mem, id)
+		}
+	}
+}
