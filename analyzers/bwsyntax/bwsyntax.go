@@ -67,11 +67,12 @@ type check struct {
 	filter  *ignore.Filter
 	trusted bool
 	root    inspector.Cursor
-	zeros   map[*types.Var]bool // local variables that never get a value
+	zeros   map[*types.Var]bool     // local variables that never get a value
+	boxes   map[*types.Var]ast.Expr // what local variables of interface types hold, if they never get another
 }
 
 func (c *check) visit() {
-	c.zeroVariables()
+	c.variables()
 	for cur := range c.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.ValueSpec)(nil), (*ast.StructType)(nil),
 		(*ast.TypeSpec)(nil), (*ast.TypeAssertExpr)(nil), (*ast.TypeSwitchStmt)(nil), (*ast.Ident)(nil)) {
 		switch n := cur.Node().(type) {

@@ -75,19 +75,37 @@ func (c *check) declared(n *ast.TypeSpec) {
 	}
 }
 
-// asserted looks at x.(T) where x is any(v).
+// asserted looks at x.(T) where it is known what x holds.
 func (c *check) asserted(x, typ ast.Expr) {
-	call, ok := ast.Unparen(x).(*ast.CallExpr)
-	if !ok || len(call.Args) != 1 || !c.info.Types[call.Fun].IsType() || !types.IsInterface(c.info.TypeOf(call.Fun)) {
+	held := c.held(x)
+	if held == nil {
 		return
 	}
-	from, to := c.info.TypeOf(call.Args[0]), c.info.TypeOf(typ)
+	from, to := c.info.TypeOf(held), c.info.TypeOf(typ)
 	h, t := c.pointedOrSelf(from), c.pointedOrSelf(to)
 	if h == nil || t == nil || types.Identical(from, to) || open(from) || open(to) {
 		return
 	}
-	c.report(diag.NeverThatType, typ, also(call.Args[0].Pos(), call.Args[0].End(), "this is a %s", c.name(from)),
+	c.report(diag.NeverThatType, typ, also(held.Pos(), held.End(), "this is a %s", c.name(from)),
 		"a %s is never a %s", c.name(from), c.name(to))
+}
+
+// held is the value in an interface: v of any(v), or of a local variable that never gets another. It is nil where that is not known.
+func (c *check) held(x ast.Expr) ast.Expr {
+	x = ast.Unparen(x)
+	if id, ok := x.(*ast.Ident); ok {
+		v, _ := c.info.Uses[id].(*types.Var)
+		if x = c.boxes[v]; x == nil {
+			return nil
+		}
+	}
+	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && len(call.Args) == 1 && c.info.Types[call.Fun].IsType() && types.IsInterface(c.info.TypeOf(call.Fun)) {
+		x = call.Args[0]
+	}
+	if t := c.info.TypeOf(x); t == nil || types.IsInterface(t) {
+		return nil
+	}
+	return x
 }
 
 // switched looks at switch any(v).(type).

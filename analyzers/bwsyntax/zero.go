@@ -105,30 +105,59 @@ func (c *check) zeroVariable(e ast.Expr) *types.Var {
 	return v
 }
 
-// zeroVariables finds the local variables that are declared without a value and never get one.
-func (c *check) zeroVariables() {
-	c.zeros = map[*types.Var]bool{}
-	for cur := range c.root.Preorder((*ast.ValueSpec)(nil)) {
-		n := cur.Node().(*ast.ValueSpec)
-		if len(n.Values) > 0 || n.Type == nil {
-			continue
-		}
-		if !c.ofKind(c.info.TypeOf(n.Type)) {
-			continue
-		}
-		for _, name := range n.Names {
-			if v, ok := c.info.Defs[name].(*types.Var); ok && v.Parent() != c.pass.Pkg.Scope() {
-				c.zeros[v] = true
+// variables finds the local variables that are declared and never get a value behind that: those without one at all, and
+// those of an interface type that hold one.
+func (c *check) variables() {
+	c.zeros, c.boxes = map[*types.Var]bool{}, map[*types.Var]ast.Expr{}
+	for cur := range c.root.Preorder((*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil)) {
+		switch n := cur.Node().(type) {
+		case *ast.ValueSpec:
+			if len(n.Values) == 0 && n.Type != nil && c.ofKind(c.info.TypeOf(n.Type)) {
+				for _, name := range n.Names {
+					if v := c.local(name); v != nil {
+						c.zeros[v] = true
+					}
+				}
+			}
+			if len(n.Values) == len(n.Names) {
+				for i, name := range n.Names {
+					c.box(name, n.Values[i])
+				}
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE && len(n.Lhs) == len(n.Rhs) {
+				for i, left := range n.Lhs {
+					if name, ok := left.(*ast.Ident); ok {
+						c.box(name, n.Rhs[i])
+					}
+				}
 			}
 		}
 	}
-	if len(c.zeros) == 0 {
+	if len(c.zeros) == 0 && len(c.boxes) == 0 {
 		return
 	}
 	for cur := range c.root.Preorder((*ast.Ident)(nil)) {
-		if v, ok := c.info.Uses[cur.Node().(*ast.Ident)].(*types.Var); ok && c.zeros[v] && written(c.info, cur) {
+		v, ok := c.info.Uses[cur.Node().(*ast.Ident)].(*types.Var)
+		if ok && (c.zeros[v] || c.boxes[v] != nil) && written(c.info, cur) {
 			delete(c.zeros, v)
+			delete(c.boxes, v)
 		}
+	}
+}
+
+// local is the variable that a name declares in a function.
+func (c *check) local(name *ast.Ident) *types.Var {
+	if v, ok := c.info.Defs[name].(*types.Var); ok && v.Parent() != c.pass.Pkg.Scope() {
+		return v
+	}
+	return nil
+}
+
+// box notes a variable of an interface type and what is put into it.
+func (c *check) box(name *ast.Ident, value ast.Expr) {
+	if v := c.local(name); v != nil && types.IsInterface(v.Type()) {
+		c.boxes[v] = value
 	}
 }
 

@@ -88,4 +88,18 @@ func byValue(w quote.QuoteWindow[barewire.Local]) quote.QuoteWindow[barewire.Rem
 	return any(w).(quote.QuoteWindow[barewire.RemoteRead]) // want BW5004 "is never a"
 }
 
-var _ = []any{off, on, both, bytes, number, elementsOf, inside, pointer(nil), renamed, back, reflected, asserted, commaOK, switched, byValue}
+func boxed(r *cpu) *gpu {
+	var x any = r
+	return x.(*gpu) // want BW5004 "a *cpu is never a *gpu"
+}
+
+func boxedToo(w quote.QuoteWindow[barewire.Local]) int {
+	x := any(w)
+	switch x.(type) {
+	case quote.QuoteWindow[barewire.RemoteRead]: // want BW5004 "is never a"
+		return 1
+	}
+	return 0
+}
+
+var _ = []any{boxed, boxedToo, off, on, both, bytes, number, elementsOf, inside, pointer(nil), renamed, back, reflected, asserted, commaOK, switched, byValue}

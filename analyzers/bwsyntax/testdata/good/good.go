@@ -156,3 +156,22 @@ func stacked() error {
 	_, err := barewire.New(barewire.Place[quote.Quote, barewire.CPU]{}, len(new(region).String()))
 	return err
 }
+
+// A variable that gets another value may hold anything.
+func reboxed(r *region, other any) bool {
+	var x any = r
+	if r.Len() == 0 {
+		x = other
+	}
+	_, gpu := x.(*quote.QuoteGPU[barewire.Local])
+	var y any = r
+	_, same := y.(*region)
+	var z fmt.Stringer = r
+	_, closer := z.(interface{ Close() error })
+	var e error
+	_, wrapped := e.(interface{ Unwrap() error })
+	for _, v := range []any{r, other} {
+		_, gpu = v.(*quote.QuoteGPU[barewire.Local])
+	}
+	return gpu && same && closer && wrapped
+}
