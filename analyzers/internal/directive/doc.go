@@ -9,6 +9,8 @@
 //	//barewire:trust REASON          on a function, or a package: the effects are not inferred from bodies
 //	//barewire:ignore CODE REASON    on a line, or above it: a finding that is none
 //
+// A package that is trusted may also make zero values of handles, and use what is for generated code.
+//
 // KIND is one of
 //
 //	handle   memory that whoever has it releases, once
