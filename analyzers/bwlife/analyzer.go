@@ -31,8 +31,9 @@ type analyzer struct {
 	believed map[types.Object]bool       // and one that says to trust it
 	trusted  bool                        // the package as a whole
 	shapes   map[*ssa.Function]*shape
-	names    map[token.Pos][]string // what the results of a call are assigned to, by its parenthesis
-	unlooked map[token.Pos]bool     // calls whose results nobody takes
+	names    map[token.Pos][]string  // what the results of a call are assigned to, by its parenthesis
+	unlooked map[token.Pos]bool      // calls whose results nobody takes
+	checked  map[token.Pos]token.Pos // where the test of a call's error ends
 	reports  []report
 	capped   int // runs that cost too much: they are silent
 	broken   int // functions that the analysis itself failed on
@@ -45,7 +46,7 @@ type analyzer struct {
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
 		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{},
-		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{},
+		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{},
 	}
 }
 
@@ -190,6 +191,9 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 		return nil
 	}
 	r.finish()
+	for i := range r.reports {
+		r.reports[i].never = !r.gone
+	}
 	return r
 }
 

@@ -28,13 +28,15 @@ type report struct {
 	related []related
 	name    string              // of the object
 	call    ssa.CallInstruction // of a leak: what made the object
+	typ     types.Type
+	never   bool // of a leak: on no path it is released, or given away
 }
 
 // say notes a finding, where the state is one that surely can be: not after a call that was only
 // assumed to have failed. On this way nothing more is said.
 func (r *run) say(s *state, rep report) {
 	if len(s.hopes) == 0 && rep.pos.IsValid() {
-		rep.name = r.name()
+		rep.name, rep.typ = r.name(), r.infos[0].typ
 		r.reports = append(r.reports, rep)
 	}
 	s.main().phase = lost
@@ -138,6 +140,7 @@ func (r *run) end(s *state, id int32, site ssa.CallInstruction, how string, move
 		}
 		return
 	}
+	r.gone = true
 	m := s.main()
 	switch m.phase {
 	case live:
@@ -216,6 +219,7 @@ func (r *run) busy(s *state, at token.Pos, how string) bool {
 
 // lose is an object of which nothing is known any more.
 func (r *run) lose(s *state, id int32) {
+	r.gone = r.gone || id == 0
 	if t := s.thing(id); t != nil {
 		t.phase = lost
 	}
@@ -224,6 +228,7 @@ func (r *run) lose(s *state, id int32) {
 // escape is a value that is put where others find it: what is in it is not ours alone to release.
 func (r *run) escape(s *state, v value) {
 	for _, x := range r.inside(s, v) {
+		r.gone = r.gone || x.id == 0
 		if t := s.thing(x.id); t != nil {
 			t.free = true
 			if x.id != 0 || r.infos[0].kind == "op" {
@@ -293,6 +298,7 @@ func (r *run) finish() {
 				gone = gone || e.s.main().free || m.phase != before
 			}
 		}
+		r.gone = r.gone || gone
 		if r.spec.call == nil || gone || m.free {
 			continue
 		}

@@ -42,6 +42,7 @@ type run struct {
 	over    bool // it cost too much
 	reports []report
 	exits   []exit
+	gone    bool   // on some way the object was ended or given away
 	leading []bool // see ahead
 	gives   *bool  // see givesHandles
 }

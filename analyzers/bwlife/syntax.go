@@ -134,6 +134,8 @@ func (a *analyzer) syntax() {
 					lhs = append(lhs, id)
 				}
 				assigned(lhs, n.Values)
+			case *ast.BlockStmt:
+				a.checks(n.List)
 			case *ast.RangeStmt:
 				for _, e := range []ast.Expr{n.Key, n.Value} {
 					name := "_"
@@ -196,7 +198,7 @@ func (a *analyzer) flush() {
 		} else {
 			said[key] = true
 		}
-		d := analysis.Diagnostic{Pos: rep.pos, Category: string(rep.code), Message: rep.text}
+		d := analysis.Diagnostic{Pos: rep.pos, Category: string(rep.code), Message: rep.text, SuggestedFixes: a.fix(rep)}
 		for _, rel := range rep.related {
 			if rel.pos.IsValid() {
 				d.Related = append(d.Related, analysis.RelatedInformation{Pos: rel.pos, Message: rel.text})
