@@ -3,6 +3,7 @@ package bwlife
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 
 	"golang.org/x/tools/go/ssa"
@@ -34,11 +35,7 @@ func (r *run) step(fr *frame, s *state, in ssa.Instruction) []*state {
 		r.escape(s, r.eval(fr, s, in.Key))
 		r.escape(s, r.eval(fr, s, in.Value))
 	case *ssa.Select:
-		for _, c := range in.States {
-			if c.Send != nil {
-				r.escape(s, r.eval(fr, s, c.Send))
-			}
-		}
+		return r.choose(fr, s, in)
 	case ssa.Value:
 		if v := r.compute(fr, s, in); v != r.sym(fr.id, in, "") {
 			s.env[slot{fr.id, in}] = v
@@ -47,6 +44,37 @@ func (r *run) step(fr *frame, s *state, in ssa.Instruction) []*state {
 		}
 	}
 	return []*state{s}
+}
+
+// choose is a select: it goes on in one of its cases, and only there what that sends is gone.
+func (r *run) choose(fr *frame, s *state, in *ssa.Select) (out []*state) {
+	sends := slices.ContainsFunc(in.States, func(c *ssa.SelectState) bool {
+		return c.Send != nil && len(r.inside(s, r.eval(fr, s, c.Send))) > 0
+	})
+	if !sends {
+		for _, c := range in.States {
+			if c.Send != nil {
+				r.escape(s, r.eval(fr, s, c.Send))
+			}
+		}
+		return []*state{s}
+	}
+	for i := range len(in.States) + 1 {
+		at := i
+		if i == len(in.States) {
+			if in.Blocking {
+				break
+			}
+			at = -1
+		}
+		one := s.clone()
+		if i < len(in.States) && in.States[i].Send != nil {
+			r.escape(one, r.eval(fr, one, in.States[i].Send))
+		}
+		one.env[slot{fr.id, in}] = r.results([]value{{kind: number, id: int32(at)}})
+		out = append(out, one)
+	}
+	return out
 }
 
 // compute is what an instruction without effects gives.
