@@ -35,8 +35,14 @@
 // all, and a call through an interface or a function value may. An operation that has no name is left to them; one with a name
 // is to be waited for on every way, but on those that return an error.
 //
+// # Handles of others
+//
+// A handle that comes out of a map, a slice, a channel, an interface or an unknown call is somebody else's to release, so that nothing is missed when
+// nobody does. But after it was released it is no more, as any other (found.go).
+//
 // # Not done yet
 //
-// Handles that a goroutine shares are lost to the analysis, so a missing join is not found. Handles that come out of
-// maps, slices and channels are followed only through parameters. Loops are not counted: a loop over constants may be left at once.
+// Handles that a goroutine shares are lost to the analysis, so a missing join is not found. A function that is returned beside a handle, to
+// close it, is not known to. Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
+// followed. What a generic function does to a parameter whose type is a type parameter is not inferred.
 package bwlife
