@@ -54,6 +54,9 @@ func (a *analyzer) handlesIn(t types.Type, path string, depth int) (list []handl
 	case directive.Handle, directive.Window, directive.Op, directive.View:
 		return []handleAt{{path, k, t}}
 	case "":
+		if _, ok := types.Unalias(t).(*types.TypeParam); ok && path == "" {
+			return []handleAt{{path, directive.Handle, t}} // it may be one: see what must does
+		}
 	default:
 		return nil
 	}
