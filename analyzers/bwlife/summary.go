@@ -253,6 +253,11 @@ func (r *run) looksOnly(s *state, v value) bool {
 		if m := e.s.main(); m.phase != live || m.free {
 			return false
 		}
+		for _, v := range e.results {
+			if v.kind == closed || slices.ContainsFunc(r.inside(e.s, v), func(x found) bool { return x.id == 0 }) {
+				return false // it hands the object out
+			}
+		}
 	}
 	return len(exits) > 0
 }
