@@ -30,6 +30,7 @@ func OverTCP() []Row {
 		named("iwarp, batch", ours(Served, "iwarp", rows.Variant, "both by Batch: one doorbell", iwarpBatchFlushes)),
 		ours(Served, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpFlushes),
 		ours(Served, "iwarp, busy", rows.Variant, "never sleeps, each side on a processor of its own", iwarpFlushes),
+		named("iwarp, busy, batch", ours(Served, "iwarp, busy", rows.Variant, "the same, both by Batch", iwarpBatchFlushes)),
 		{Table: Echoed, Name: "tcp, hop", Class: rows.Limit, Note: "read by one goroutine, taken from a channel and answered by another, on both sides", Open: opener(tcpPingByHop("tcp, echo by hop"))},
 		ours(Echoed, "iwarp", rows.Ours, "WriteNotify and NextNotification on both sides", iwarpPing),
 		ours(Echoed, "iwarp, no CRC", rows.Variant, "", iwarpPing),
@@ -96,7 +97,9 @@ func TCPGoals() []Wanted {
 	goals := []Wanted{
 		{Table: Served, What: "64 bytes, Write and Flush: TCP's round trip", Of: []string{"iwarp"}, To: []string{"tcp"}, Most: 1.5},
 		{Table: Served, What: "64 bytes, Write and Flush by Batch: TCP's round trip", Of: []string{"iwarp, batch"}, To: []string{"tcp"}, Most: 1.5},
+		{Table: Served, What: "64 bytes, the same by who never sleeps", Of: []string{"iwarp, busy, batch"}, To: []string{"tcp"}, Most: 1.5},
 		{Table: Echoed, What: "64 bytes, WriteNotify there and back: TCP's with the same hops", Of: []string{"iwarp"}, To: []string{"tcp, hop"}, Most: 1.3},
+		{Table: Echoed, What: "64 bytes, the same by who looks before sleeping", Of: []string{"iwarp, adaptive"}, To: []string{"tcp, hop"}, Most: 1.3},
 	}
 	for _, t := range []struct{ table, what string }{
 		{Written, "1 MiB written"}, {WrittenBy, "1 MiB written, 8 at once"}, {Fetched, "1 MiB read"}, {FetchedBy, "1 MiB read, 8 at once"},
