@@ -44,7 +44,7 @@ soak: ## Run the differential tests over thousands of random schemas (about half
 
 .PHONY: race
 race: ## Run the core's tests under the race detector
-	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./cmd/... ./examples/...
+	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./analyzers/... ./cmd/... ./examples/...
 
 .PHONY: debug
 debug: ## Run the runtime's tests with each access to a window checked, and unsafe pointers
