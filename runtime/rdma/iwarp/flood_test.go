@@ -88,8 +88,8 @@ func TestNoReceive(t *testing.T) {
 		s := newScene(t, crc)
 		for _, listens := range []bool{true, false} {
 			f, q := s.meet(listens, true, crc)
-			f.put(f.message(opSend, 0, 0, make([]byte, 64)))
 			begun := time.Now()
+			f.put(f.message(opSend, 0, 0, make([]byte, 64)))
 			if got := f.cause(t); got != 0x1202 {
 				t.Errorf("the Terminate says %#x", got)
 			}

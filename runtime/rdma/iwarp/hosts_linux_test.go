@@ -72,7 +72,7 @@ func TestBackOffBetweenHosts(t *testing.T) {
 			t.Fatal("it was not cut off")
 		}
 		_ = c.Close()
-		if took := time.Since(last); took < (wait-10)*time.Millisecond { // each is blamed shortly before it sees the end
+		if took := time.Since(last); took < wait*3/4*time.Millisecond { // each is blamed shortly before it sees the end
 			t.Errorf("attempt %d was cut off %v after the one before, want %d ms at least", i, took, wait)
 		}
 		last = time.Now()

@@ -185,10 +185,9 @@ type word struct{ rdma.AtomicOp[uint64] }
 func (w word) Wait(ctx context.Context) error { _, err := w.AtomicOp.Wait(ctx); return err }
 
 // bereaved wants all that was posted to end in time, the connection to have failed because of reasons that are
-// allowed, and the regions to be as they should. It returns how long that took.
-func (s *survivor) bereaved(waits map[string]func(context.Context) error, most time.Duration, reasons ...error) (took time.Duration) {
+// allowed, and the regions to be as they should.
+func (s *survivor) bereaved(waits map[string]func(context.Context) error, most time.Duration, reasons ...error) {
 	s.t.Helper()
-	began := time.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, most)
 	defer cancel()
 	for what, wait := range waits {
@@ -201,7 +200,6 @@ func (s *survivor) bereaved(waits map[string]func(context.Context) error, most t
 	if _, err := s.conn.Receive(ctx, make([]byte, 1<<12)); errors.Is(err, context.DeadlineExceeded) {
 		s.t.Error("a receive does not end")
 	}
-	took = time.Since(began)
 	if s.conn.Err() == nil {
 		s.t.Error("the connection has not failed")
 	}
@@ -210,7 +208,6 @@ func (s *survivor) bereaved(waits map[string]func(context.Context) error, most t
 	}
 	ok(s.t, s.conn.Close())
 	ok(s.t, memory(s.region, s.intact))
-	return took
 }
 
 // intact wants each word of the region to be what it was, zero, or what the peer writes there. What the peer adds to and
@@ -243,7 +240,7 @@ func TestKilled(t *testing.T) {
 					waits := s.load()
 					time.Sleep(time.Duration(rand.IntN(20000)) * time.Microsecond)
 					s.victim.signal(syscall.SIGKILL)
-					s.bereaved(waits, 5*time.Second, rdma.ErrPeerLost)
+					s.bereaved(waits, 20*time.Second, rdma.ErrPeerLost)
 				})
 				ok(t, before.noMore())
 			})
@@ -263,8 +260,9 @@ func TestStopped(t *testing.T) {
 				s := meet(t, role, most)
 				s.victim.signal(syscall.SIGSTOP)
 				s.victim.stopped()
-				waits := s.load()
-				if took := s.bereaved(waits, 10*most, rdma.ErrTimeout); took < most/2 || took > 6*most {
+				began := time.Now()
+				s.bereaved(s.load(), 20*time.Second, rdma.ErrTimeout)
+				if took := time.Since(began); took < most {
 					t.Errorf("it took %v, with an OpTimeout of %v", took, most)
 				}
 				s.victim.signal(syscall.SIGCONT)
@@ -364,7 +362,7 @@ func TestKilledListener(t *testing.T) {
 			if err := <-dialled; err == nil || c.reason != nil && !errors.Is(err, c.reason) {
 				t.Errorf("dialled: %v", err)
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > 20*time.Second {
 				t.Errorf("Dial took %v", took)
 			}
 		})

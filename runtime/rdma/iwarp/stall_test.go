@@ -30,7 +30,7 @@ func TestStalledPeer(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 				start := time.Now()
 				end(a)
-				if d := time.Since(start); d > linger/2 {
+				if d := time.Since(start); d > 10*time.Second { // the stall would last half a minute
 					t.Errorf("it took %v", d)
 				}
 				if way != "abort" {
@@ -73,7 +73,7 @@ func TestDeregisterWhileStalled(t *testing.T) {
 			if err := b.dom.Deregister(never, b.keys); err != nil {
 				t.Error(err)
 			}
-			if d := time.Since(start); d > time.Second/2 {
+			if d := time.Since(start); d > 10*time.Second { // as above
 				t.Errorf("it took %v", d)
 			}
 		})
