@@ -1,28 +1,63 @@
 package barewire
 
 // The residency markers: where a region's memory lives. They stand in types
-// only. Their sizes differ, so that generic code is compiled for each of them.
+// only. Their sizes differ, so that generic code is compiled for each of them. The
+// directives tell the analyzers what they stand for.
 type (
-	CPU       struct{ _ [1]byte } // the machine's own memory
-	NUMA      struct{ _ [2]byte } // its memory at one node
-	CXL       struct{ _ [3]byte } // memory behind CXL, at a node of its own or as device-dax
-	CXLShared struct{ _ [4]byte } // CXL memory that several machines see, without hardware coherence
-	GPU       struct{ _ [5]byte } // a GPU's memory: no host pointer
-	Managed   struct{ _ [6]byte } // memory that a GPU's driver moves: the host needs Acquire
-	Unified   struct{ _ [7]byte } // memory that is coherent for host and devices at any time
+	// CPU is the machine's own memory.
+	//
+	//barewire:residency cpu
+	CPU struct{ _ [1]byte }
+	// NUMA is the machine's memory at one node.
+	//
+	//barewire:residency numa
+	NUMA struct{ _ [2]byte }
+	// CXL is memory behind CXL, at a node of its own or as device-dax.
+	//
+	//barewire:residency cxl
+	CXL struct{ _ [3]byte }
+	// CXLShared is CXL memory that several machines see, without hardware coherence.
+	//
+	//barewire:residency cxl_shared
+	CXLShared struct{ _ [4]byte }
+	// GPU is a GPU's memory: no host pointer.
+	//
+	//barewire:residency gpu
+	GPU struct{ _ [5]byte }
+	// Managed is memory that a GPU's driver moves: the host needs Acquire.
+	//
+	//barewire:residency managed
+	Managed struct{ _ [6]byte }
+	// Unified is memory that is coherent for host and devices at any time.
+	//
+	//barewire:residency unified
+	Unified struct{ _ [7]byte }
 )
 
 // The access markers: who may reach a region. Local memory may be written by
 // the device that it is registered with, so any registered region can receive a read.
 type (
-	Unregistered          struct{ _ [1]byte } // no device knows it
-	Local                 struct{ _ [2]byte } // a device of this machine, for its owner
-	RemoteRead            struct{ _ [3]byte }
-	RemoteWrite           struct{ _ [4]byte }
-	RemoteReadWrite       struct{ _ [5]byte }
-	RemoteAtomic          struct{ _ [6]byte }
-	RemoteReadAtomic      struct{ _ [7]byte }
-	RemoteWriteAtomic     struct{ _ [8]byte }
+	// Unregistered memory is known to no device.
+	//
+	//barewire:access unregistered
+	Unregistered struct{ _ [1]byte }
+	// Local memory is for a device of this machine, on behalf of its owner.
+	//
+	//barewire:access local
+	Local struct{ _ [2]byte }
+	//barewire:access remote_read
+	RemoteRead struct{ _ [3]byte }
+	//barewire:access remote_write
+	RemoteWrite struct{ _ [4]byte }
+	//barewire:access remote_read_write
+	RemoteReadWrite struct{ _ [5]byte }
+	//barewire:access remote_atomic
+	RemoteAtomic struct{ _ [6]byte }
+	//barewire:access remote_read_atomic
+	RemoteReadAtomic struct{ _ [7]byte }
+	//barewire:access remote_write_atomic
+	RemoteWriteAtomic struct{ _ [8]byte }
+	//barewire:access remote_read_write_atomic
 	RemoteReadWriteAtomic struct{ _ [9]byte }
 )
 
