@@ -34,6 +34,7 @@ type analyzer struct {
 	names    map[token.Pos][]string  // what the results of a call are assigned to, by its parenthesis
 	unlooked map[token.Pos]bool      // calls whose results nobody takes
 	checked  map[token.Pos]token.Pos // where the test of a call's error ends
+	expected map[token.Pos]bool      // calls whose program asks which error they gave
 	reports  []report
 	capped   int // runs that cost too much: they are silent
 	broken   int // functions that the analysis itself failed on
@@ -46,7 +47,7 @@ type analyzer struct {
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
 		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{},
-		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{},
+		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{},
 	}
 }
 
@@ -124,6 +125,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 			}
 		}
 	}()
+	a.expects(fn)
 	obj, _ := fn.Object().(*types.Func)
 	var sum *facts.Func
 	if obj != nil && fn.Parent() == nil {

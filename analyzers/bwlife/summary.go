@@ -180,8 +180,8 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 		if m.phase == lost {
 			continue
 		}
-		if r.hidden(e) {
-			continue
+		if r.hidden(e) || m.phase == absent && r.spec.path != "" {
+			continue // the second: a field that is nil is none of which a caller asks what became
 		}
 		c := facts.Case{When: r.conditions(e), Uses: m.used, How: ""}
 		switch {
