@@ -69,7 +69,7 @@ type state struct {
 // Span is the n elements of r from the element i on. A range that is not in
 // the region is an error of the operation that is asked to use it.
 //
-//barewire:effect views=0 of r
+//barewire:effect views=0 of r at i count n
 func (r *Region[T, R, A]) Span(i, n int) Span[T, A] {
 	if r == nil || r.h == nil {
 		return Span[T, A]{}
@@ -80,7 +80,7 @@ func (r *Region[T, R, A]) Span(i, n int) Span[T, A] {
 
 // Len is the number of elements.
 //
-//barewire:effect looks=r
+//barewire:effect looks=r, counts=0 of r
 func (r *Region[T, R, A]) Len() int {
 	if r == nil || r.h == nil {
 		return 0

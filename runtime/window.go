@@ -84,7 +84,7 @@ func (w Window[T, A]) Close() error {
 
 // Len is the number of elements.
 //
-//barewire:effect looks=w
+//barewire:effect looks=w, counts=0 of w
 func (w Window[T, A]) Len() int { return len(w.all) }
 
 // Format writes how many elements there are, for any verb: the elements themselves
@@ -101,7 +101,7 @@ func (w Window[T, A]) Format(f fmt.State, _ rune) {
 // as a slice's does. It is for generated code.
 //
 //barewire:generated
-//barewire:effect views=0 of w
+//barewire:effect views=0 of w at i
 func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointer {
 	if region.Checked {
 		w.loan.check(i, len(w.all))
@@ -135,7 +135,7 @@ func Step(first unsafe.Pointer, at uintptr) unsafe.Pointer {
 // be used after the window is closed. The error is [ErrWindowClosed], or
 // [wire.ErrBigEndian] on machines that store the high byte first.
 //
-//barewire:effect views=0 of w on ok
+//barewire:effect views=0 of w at all on ok
 func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
 	if err := w.loan.open("slice"); err != nil {
 		return nil, err

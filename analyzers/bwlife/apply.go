@@ -1,6 +1,7 @@
 package bwlife
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,6 +50,10 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 		if sum.Flushes {
 			r.mayFlush(o.s)
 		}
+		if sum.Hears {
+			r.unsure(o.s)
+		}
+		r.touches(o.s, site, t, sum)
 		for _, i := range sum.NeverNil {
 			if i < n && o.vals[i].kind == unknown {
 				o.vals[i] = value{kind: nonNil}
@@ -109,7 +114,7 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 	}
 	for _, d := range c.Derived {
 		if d.Result < len(o.vals) {
-			o.vals[d.Result] = r.derive(fr, o.s, site, id, d)
+			o.vals[d.Result] = r.derive(fr, o.s, site, t, id, d, o.vals[d.Result])
 		}
 	}
 	return true
@@ -161,25 +166,43 @@ func (r *run) resultSym(fr *frame, site ssa.CallInstruction, i int) value {
 	return self
 }
 
-// derive makes the object that a result is.
-func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, of int32, d facts.Derived) value {
-	root := of
-	for r.infos[root].kind == "view" && root != 0 && d.Kind == "op" {
-		root = r.infos[root].parent // an operation on a span has the region
-	}
-	if d.Kind == "alias" {
+// derive makes the object that a result is; was is what it is already, as part of another argument.
+func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, t target, of int32, d facts.Derived, was value) value {
+	switch {
+	case d.Kind == "alias":
 		return value{kind: object, id: of}
-	}
-	id := r.object(objectKey{fr.id, site, d.Result, d.Kind}, objectInfo{
-		kind: d.Kind, parent: root, pos: site.Pos(), typ: site.Common().Signature().Results().At(d.Result).Type(), call: site,
-	})
-	if d.Kind == "window" && r.a.blank(site, d.Result) {
+	case d.Kind == "count":
+		return was // see wholeCount
+	case d.Kind == "window" && r.a.blank(site, d.Result):
 		return value{} // the call is expected to fail
 	}
-	old := value{kind: object, id: id}
-	s.replace(func(v value) bool { return v == old }, &r.interner)
-	s.set(thing{id: id, phase: live, at: site.Pos()})
-	return old
+	key := objectKey{frame: fr.id, call: site, part: d.Result, kind: d.Kind}
+	info := objectInfo{kind: d.Kind, parent: of, pos: site.Pos(), typ: site.Common().Signature().Results().At(d.Result).Type(), call: site}
+	now := thing{phase: live, at: site.Pos()}
+	switch d.Kind {
+	case "op", "fill":
+		info.kind, info.fills, info.parent = "op", d.Kind == "fill", r.rootOfView(of) // an operation on a span has the region
+		info.ext, now.stale = r.postedOn(fr, s, site, t, of, d, was)
+	case "view":
+		info.ext, now.stale = r.viewed(fr, s, site, t, of, d)
+	}
+	r.supersede(s, key)
+	key.ext = info.ext
+	now.id = r.object(key, info)
+	s.set(now)
+	return value{kind: object, id: now.id}
+}
+
+// supersede drops the object that the same call made before, in an earlier turn of a loop.
+func (r *run) supersede(s *state, k objectKey) {
+	for i := len(s.things) - 1; i > 0; i-- {
+		id := s.things[i].id
+		old := r.objects.keys[id]
+		if old.ext = (extent{}); old == k {
+			s.replace(func(v value) bool { return v.kind == object && v.id == id }, &r.interner)
+			s.things = slices.Delete(s.things, i, i+1)
+		}
+	}
 }
 
 func (r *run) object(k objectKey, info objectInfo) int32 {
@@ -267,7 +290,7 @@ func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, 
 			*o.s.main() = thing{phase: live, at: site.Pos()}
 			w = value{kind: object}
 		} else if of := t.args[l.Of]; of.kind == object {
-			id := r.object(objectKey{fr.id, site, l.Func, "window"}, objectInfo{kind: "window", parent: of.id, pos: site.Pos(), typ: site.Common().Args[l.Of].Type(), call: site})
+			id := r.object(objectKey{frame: fr.id, call: site, part: l.Func, kind: "window"}, objectInfo{kind: "window", parent: of.id, pos: site.Pos(), typ: site.Common().Args[l.Of].Type(), call: site})
 			o.s.set(thing{id: id, phase: live, at: site.Pos()})
 			w = value{kind: object, id: id}
 		}

@@ -14,11 +14,18 @@ func (r *run) builtin(s *state, site ssa.CallInstruction, t target) []outcome {
 			for _, x := range r.inside(s, a) {
 				if r.infos[x.id].kind == "view" {
 					r.use(s, x.id, site.Pos())
+					r.touch(s, x.id, site.Pos(), t.name == "copy" && i == 0)
 				}
 			}
 			if i > 0 && t.name == "append" {
 				r.escape(s, a)
 			}
+		}
+	}
+	if t.name == "clear" {
+		for _, x := range r.inside(s, t.args[0]) {
+			r.use(s, x.id, site.Pos())
+			r.touch(s, x.id, site.Pos(), true)
 		}
 	}
 	return []outcome{{s: s}}

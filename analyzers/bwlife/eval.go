@@ -134,6 +134,7 @@ func zero(t types.Type, self value) value {
 func (r *run) store(fr *frame, s *state, addr, v value, at token.Pos) {
 	if addr.kind == object {
 		r.use(s, addr.id, at)
+		r.touch(s, addr.id, at, true)
 		r.escape(s, v)
 		return
 	}
@@ -214,6 +215,7 @@ func (r *run) forget(fr *frame, s *state, v ssa.Value) {
 			delete(s.mem, id)
 		}
 	}
+	r.outdate(s, mine)
 	s.replace(about, &r.interner)
 }
 

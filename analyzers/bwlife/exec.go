@@ -67,6 +67,7 @@ type objectKey struct {
 	call  ssa.Instruction
 	part  int
 	kind  string
+	ext   extent
 }
 
 type objectInfo struct {
@@ -76,6 +77,8 @@ type objectInfo struct {
 	typ    types.Type
 	call   ssa.Instruction
 	null   value // a condition: that it is nil
+	ext    extent
+	fills  bool // of an operation: it writes what it is about
 }
 
 // exit is a way out of an activation.

@@ -23,6 +23,7 @@ func (r *run) loop(fr *frame, s *state, site ssa.CallInstruction, t target, yiel
 	if t.val.kind == object {
 		r.use(s, t.val.id, site.Pos())
 	}
+	r.unsure(s)
 	now := []*state{s}
 	for range 2 {
 		var next []*state
@@ -60,7 +61,7 @@ func (r *run) elements(fr *frame, s *state, site ssa.CallInstruction, iterator v
 		if _, basic := p.Type().Underlying().(*types.Basic); basic || r.a.kindOf(p.Type()) != "" {
 			continue
 		}
-		id := r.object(objectKey{fr.id, site, i, "element"}, objectInfo{kind: "view", parent: iterator.id, pos: site.Pos(), typ: p.Type(), call: site})
+		id := r.object(objectKey{frame: fr.id, call: site, part: i, kind: "element"}, objectInfo{kind: "view", parent: iterator.id, pos: site.Pos(), typ: p.Type(), call: site})
 		s.set(thing{id: id, phase: live, at: site.Pos()})
 		args[i] = value{kind: object, id: id}
 	}

@@ -36,5 +36,8 @@ func wellKnown(f *types.Func) *facts.Func {
 	case "errors.New", "fmt.Errorf":
 		return &facts.Func{NeverNil: []int{0}}
 	}
+	if f.Pkg().Path() == "encoding/binary" && f.Signature().Recv() != nil {
+		return byteOrder(f)
+	}
 	return nil
 }

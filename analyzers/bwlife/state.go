@@ -29,6 +29,7 @@ type thing struct {
 	used  bool // of a parameter: it was used while it was good
 	moved bool // of a dead one
 	quiet bool // of an operation: its error was not looked at
+	stale bool // of an operation or a view: which elements it is about, or whether it goes on, is not sure any more
 	how   string
 	at    token.Pos // where it was made, while it is live; where it ended, when dead
 }
@@ -211,7 +212,7 @@ func (s *state) key(r *run) string {
 		return 0
 	}
 	for _, t := range s.things {
-		list = append(list, [2]uint64{uint64(t.id), uint64(t.phase) | flag(t.free, 8) | flag(t.used, 16) | flag(t.moved, 32) | flag(t.quiet, 64) | uint64(t.at)<<8})
+		list = append(list, [2]uint64{uint64(t.id), uint64(t.phase) | flag(t.free, 8) | flag(t.used, 16) | flag(t.moved, 32) | flag(t.quiet, 64) | flag(t.stale, 128) | uint64(t.at)<<8})
 	}
 	flush()
 	for _, d := range s.defers {

@@ -35,6 +35,7 @@ func (r *run) step(fr *frame, s *state, in ssa.Instruction) []*state {
 		r.escape(s, r.eval(fr, s, in.Key))
 		r.escape(s, r.eval(fr, s, in.Value))
 	case *ssa.Select:
+		r.unsure(s)
 		return r.choose(fr, s, in)
 	case ssa.Value:
 		if v := r.compute(fr, s, in); v != r.sym(fr.id, in, "") {
@@ -145,6 +146,8 @@ func (r *run) compute(fr *frame, s *state, in ssa.Value) value {
 func (r *run) unary(fr *frame, s *state, in *ssa.UnOp, self value) value {
 	x := r.eval(fr, s, in.X)
 	switch in.Op {
+	case token.ARROW:
+		r.unsure(s)
 	case token.NOT:
 		if x.kind == symbol {
 			x = r.condition(condKey{op: "true", x: x})
@@ -155,6 +158,7 @@ func (r *run) unary(fr *frame, s *state, in *ssa.UnOp, self value) value {
 	case token.MUL:
 		if x.kind == object {
 			r.use(s, x.id, in.Pos())
+			r.touch(s, x.id, in.Pos(), false)
 			if r.infos[x.id].kind == "view" {
 				return self // what it shows, copied
 			}
@@ -201,7 +205,7 @@ func (r *run) indexAddr(fr *frame, s *state, in *ssa.IndexAddr, self value) valu
 	x := r.eval(fr, s, in.X)
 	if x.kind == object {
 		r.use(s, x.id, in.Pos())
-		return x
+		return r.elementOf(fr, s, in, x)
 	}
 	if c, ok := in.Index.(*ssa.Const); ok && x.kind == place && r.own(s, x) {
 		if _, isPtr := in.X.Type().Underlying().(*types.Pointer); isPtr {

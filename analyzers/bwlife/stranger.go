@@ -12,6 +12,9 @@ import (
 // else; but the standard library only looks.
 func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
 	joined := r.joined(s, t)
+	if r.a.waits(t.obj) {
+		r.unsure(s)
+	}
 	looks := t.obj != nil && std(t.obj.Pkg()) || t.obj == nil && !t.face && t.fn == nil
 	for i, a := range t.args {
 		for _, x := range r.inside(s, a) {

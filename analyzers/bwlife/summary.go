@@ -15,7 +15,8 @@ const maxCases = 8
 
 // summarize works out what a function does with its parameters.
 func (a *analyzer) summarize(fn *ssa.Function) *facts.Func {
-	sum := &facts.Func{NoReturn: !returns(fn), Flushes: a.flushes(fn), NeverNil: a.neverNil(fn)}
+	sum := &facts.Func{NoReturn: !returns(fn), Flushes: a.flushes(fn), Hears: a.hears(fn), NeverNil: a.neverNil(fn)}
+	sum.Reads, sum.Writes = a.touched(fn)
 	for i, p := range fn.Params {
 		for _, at := range a.handlesIn(p.Type(), "", 2) {
 			r := a.follow(fn, spec{kind: at.kind, typ: at.typ, param: i, path: at.path})
@@ -223,11 +224,22 @@ func (r *run) derivedResult(s *state, i int, x found) (facts.Derived, bool) {
 	info, t := r.infos[x.id], s.thing(x.id)
 	switch {
 	case info.kind == "view" && r.rootOfView(x.id) == 0:
-		return facts.Derived{Result: i, Kind: "view"}, true
+		d := facts.Derived{Result: i, Kind: "view"}
+		if t != nil && !t.stale {
+			d.Part = r.bounds(info.ext)
+		}
+		return d, true
 	case info.kind == "view" || t == nil || t.phase != live || info.parent != 0 || x.path != "":
 		return facts.Derived{}, false
 	}
-	return facts.Derived{Result: i, Kind: info.kind}, true
+	d := facts.Derived{Result: i, Kind: info.kind}
+	if info.fills {
+		d.Kind = "fill"
+	}
+	if !t.stale {
+		d.Part = r.bounds(info.ext)
+	}
+	return d, true
 }
 
 // looksOnly reports whether a closure has captured the object and only uses it, as an iterator does: run now, it

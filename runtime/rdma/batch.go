@@ -6,6 +6,8 @@ const maxBatch = 32
 // Batch collects operations of a connection, which reach the device together, with one
 // doorbell: by [Batch.Post], when 32 are collected, when another operation is posted on
 // the connection, or when something is waited for. A connection has one Batch, for all of its goroutines.
+//
+//barewire:type queue
 type Batch struct{ c *Conn }
 
 // Batch is where operations are collected: give it to the functions that post

@@ -142,6 +142,8 @@ type Notification struct {
 // NextNotification waits for the peer's next [WriteNotify]. When ctx ends first its
 // error is returned and nothing is lost. After the connection failed it gives
 // what had arrived before, and then the reason.
+//
+//barewire:effect hears=c
 func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
 	if c.none() {
 		return Notification{}, errNoConn
@@ -159,6 +161,8 @@ func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
 }
 
 // TryNotification is [Conn.NextNotification] without waiting: ok reports whether there was one.
+//
+//barewire:effect hears=c
 func (c *Conn) TryNotification() (n Notification, ok bool, err error) {
 	if c.none() {
 		return n, false, errNoConn
@@ -197,6 +201,8 @@ func (c *Conn) takeNote(looks int) (Notification, bool) {
 
 // Notifications gives the peer's notifications one after the other, until ctx ends or
 // the connection fails: the last pair has the error.
+//
+//barewire:effect hears=c
 func (c *Conn) Notifications(ctx context.Context) iter.Seq2[Notification, error] {
 	return func(yield func(Notification, error) bool) {
 		for {
@@ -237,7 +243,7 @@ func (c *Conn) nothing(kind wantKind) error {
 // [barewire.ErrRange], [barewire.ErrWindowClosed], or [ErrDomain] where the region is not
 // in the domain of the connection that the notification came by: nothing was written there.
 //
-//barewire:effect views=0 of w on ok
+//barewire:effect views=0 of w at i count count on ok
 func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification, w barewire.Window[T, A], i, count int) ([]T, error) {
 	if n.from == nil {
 		return nil, wrap(ErrOp, "received: a zero Notification; NextNotification gives others")
@@ -316,6 +322,8 @@ func (c *Conn) sendCopy(r *request, b []byte) error {
 
 // Receive waits for the peer's next message and copies it into b. Where b is too
 // short for it the error is [ErrTooLong], n what it needs, and the message stays.
+//
+//barewire:effect hears=c
 func (c *Conn) Receive(ctx context.Context, b []byte) (n int, err error) {
 	if c.none() {
 		return 0, errNoConn
@@ -335,6 +343,8 @@ func (c *Conn) Receive(ctx context.Context, b []byte) (n int, err error) {
 }
 
 // TryReceive is [Conn.Receive] without waiting: ok reports whether there is a message.
+//
+//barewire:effect hears=c
 func (c *Conn) TryReceive(b []byte) (n int, ok bool, err error) {
 	if c.none() {
 		return 0, false, errNoConn

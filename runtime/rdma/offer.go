@@ -247,6 +247,8 @@ func refusal(r *ctl.Refused) error {
 // ctx ends. The grant says for what; the reference has that right and no other.
 // The error is [ErrRefused] with the peer's reason: [ErrSchema] where it offers
 // another type or another version of it, [ErrRights] where it grants less.
+//
+//barewire:effect hears=c
 func Import[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, g barewire.Grant[T, A]) (barewire.Remote[T, A], error) {
 	info, rights, err := barewire.GrantParts(friend, g)
 	if err != nil {

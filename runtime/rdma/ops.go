@@ -19,7 +19,7 @@ import (
 // the queue is full: the error is an [*OpError] around the reason.
 //
 //go:noinline
-//barewire:effect starts=0 of dst on ok, fresh=0 on ok
+//barewire:effect fills=0 of dst on ok, fresh=0 on ok
 func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](p Poster, dst barewire.Span[T, A], src barewire.Remote[T, B]) (Op, error) {
 	var r request
 	r.verb = VerbRead
@@ -103,7 +103,7 @@ func Send[T barewire.Fixed[T], A barewire.Registered](p Poster, src barewire.Spa
 // ReadField is [Read] for one field of an element.
 //
 //go:noinline
-//barewire:effect starts=0 of dst on ok, fresh=0 on ok
+//barewire:effect fills=0 of dst on ok, fresh=0 on ok
 func ReadField[F any, A barewire.CanRemoteRead](p Poster, dst barewire.LocalField[F], src barewire.Field[F, A]) (Op, error) {
 	var r request
 	r.verb = VerbRead

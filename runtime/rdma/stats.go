@@ -82,6 +82,8 @@ func (s *Stats) add(t *tally) {
 }
 
 // Stats is what the connection did.
+//
+//barewire:effect hears=c
 func (c *Conn) Stats() Stats {
 	var s Stats
 	if c.none() {

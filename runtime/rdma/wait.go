@@ -107,6 +107,8 @@ func (c *Conn) Poll() bool {
 
 // WaitCredit returns when the peer has a receive left for another [Send] or [WriteNotify], after
 // one was refused with [ErrNoCredit]. Others may take it first: then wait again.
+//
+//barewire:effect hears=c
 func (c *Conn) WaitCredit(ctx context.Context) error {
 	if c.none() {
 		return errNoConn
@@ -122,6 +124,8 @@ func (c *Conn) WaitCredit(ctx context.Context) error {
 
 // WaitRoom returns when another operation can be posted, as far as the queue goes; see
 // [Conn.WaitCredit] for messages and notifications.
+//
+//barewire:effect hears=c
 func (c *Conn) WaitRoom(ctx context.Context) error {
 	if c.none() {
 		return errNoConn

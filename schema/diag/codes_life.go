@@ -15,6 +15,7 @@ const (
 	ViewOutlives     Code = "BW5111"
 	ErrorPathUse     Code = "BW5112"
 	LyingDirective   Code = "BW5113"
+	TouchInFlight    Code = "BW5114"
 )
 
 var _ = register(
@@ -123,5 +124,14 @@ var _ = register(
 			"//barewire:trust and a reason says so.",
 		Wrong: "//barewire:effect uses=r\nfunc Drop(r *SampleRegion) error { return r.Close() }\n",
 		Right: "//barewire:effect releases=r\nfunc Drop(r *SampleRegion) error { return r.Close() }\n",
+	},
+	Rule{
+		Code: TouchInFlight, Name: "touch-in-flight", Severity: Error,
+		Title: "memory is touched while an operation has it",
+		Why: "Until it has ended the device reads what a Write or a Send sends, and writes where a Read reads to, at any time. A store meanwhile " +
+			"is sent or not, or half of it; what is loaded from under a Read is old, new, or both. Nothing at run time sees it. Wait first, or work " +
+			"on other elements meanwhile: only elements that surely are the operation's are reported.",
+		Wrong: "op, err := rdma.Write(conn, rem, mr.Span(0, 1))\nSampleAt(w, 0).SetCelsius(20)\nerr = op.Wait(ctx)\n",
+		Right: "op, err := rdma.Write(conn, rem, mr.Span(0, 1))\nerr = op.Wait(ctx)\nSampleAt(w, 0).SetCelsius(20)\n",
 	},
 )

@@ -29,11 +29,12 @@ const (
 	Remote = "remote"
 	Place  = "place"
 	Grant  = "grant"
+	Queue  = "queue"
 )
 
 // kinds, residencies and rights are the names that stand behind their words.
 var (
-	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant}
+	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant, Queue}
 	residencies = []string{"cpu", "numa", "cxl", "cxl_shared", "gpu", "managed", "unified"}
 	accesses    = []string{"unregistered", "local", "remote_read", "remote_write", "remote_read_write",
 		"remote_atomic", "remote_read_atomic", "remote_write_atomic", "remote_read_write_atomic"}

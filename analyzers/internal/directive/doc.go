@@ -18,6 +18,7 @@
 //	op       an operation in flight: somebody waits until it has ended
 //	view     a value that is good as long as what it is of: a span, a slice, an element
 //	remote   a reference to the memory of a peer
+//	queue    what collects operations, which start later
 //	place    where a schema lets memory live
 //	grant    what a schema lets peers do
 //
@@ -34,7 +35,15 @@
 //	fresh=R              the result R is new, and the caller's to release
 //	borrows=R of P       R is a window on P
 //	starts=R of P        R is an operation that has P until it has ended
+//	fills=R of P         the same, and the operation writes P; the others at most read it
 //	views=R of P         R is good as long as P is
+//	views=R of P at I    and is of the element of P with the number I
+//	views=R of P at I count N   or of N elements from it on
+//	views=R of P at all  or of all
+//	counts=R of P        R is how many elements P has
+//	reads=P              memory that P is a view of is read
+//	writes=P             or written
+//	hears=P              it waits for what comes from P: the program may learn by it that operations have ended
 //	alias=R of P         R is P
 //	lends=F of P         the function F is called with a window on P, which ends when it returns
 //

@@ -24,12 +24,18 @@ const (
 	Views    Verb = "views"
 	Alias    Verb = "alias"
 	Lends    Verb = "lends"
+	Fills    Verb = "fills"
+	Counts   Verb = "counts"
+	Reads    Verb = "reads"
+	Writes   Verb = "writes"
+	Hears    Verb = "hears"
 )
 
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true,
+	Reads: false, Writes: false, Hears: false,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true,
 }
 
 // The conditions. The empty one is always.
@@ -43,12 +49,17 @@ const (
 
 var conditions = []string{OnOK, OnFail, OnTrue, OnFalse}
 
+// All stands for all elements.
+const All = "all"
+
 // Clause is one effect of a call.
 type Clause struct {
-	Verb Verb
-	What string // the name of a parameter, or the number of a result
-	Of   string // the name of a parameter
-	On   string
+	Verb  Verb
+	What  string // the name of a parameter, or the number of a result
+	Of    string // the name of a parameter
+	At    string // of views: the parameter that is the number of the first element, or All
+	Count string // and the one that is how many there are
+	On    string
 }
 
 // String writes the clause as it is read.
@@ -56,6 +67,12 @@ func (c Clause) String() string {
 	s := string(c.Verb) + "=" + c.What
 	if c.Of != "" {
 		s += " of " + c.Of
+	}
+	if c.At != "" {
+		s += " at " + c.At
+	}
+	if c.Count != "" {
+		s += " count " + c.Count
 	}
 	if c.On != Always {
 		s += " on " + c.On
@@ -99,8 +116,12 @@ func clause(words []string) (c Clause, err error) {
 			return c, fmt.Errorf("effect %s: nothing behind %q", c, words[0])
 		}
 		switch {
-		case words[0] == "of" && c.Of == "" && c.On == "":
+		case words[0] == "of" && c.Of == "" && c.At == "" && c.On == "":
 			c.Of = words[1]
+		case words[0] == "at" && c.Verb == Views && c.At == "" && c.On == "":
+			c.At = words[1]
+		case words[0] == "count" && c.At != "" && c.At != All && c.Count == "" && c.On == "":
+			c.Count = words[1]
 		case words[0] == "on" && c.On == "" && slices.Contains(conditions, words[1]):
 			c.On = words[1]
 		case words[0] == "on" && c.On == "":

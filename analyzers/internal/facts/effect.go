@@ -77,9 +77,18 @@ func (d *declared) clause(c directive.Clause) error {
 		}
 		d.out.Fresh = append(d.out.Fresh, Fresh{Result: r, When: on})
 		return nil
-	case directive.Flushes:
-		d.out.Flushes = true
+	case directive.Flushes, directive.Hears:
+		d.out.Flushes = d.out.Flushes || c.Verb == directive.Flushes
+		d.out.Hears = d.out.Hears || c.Verb == directive.Hears
 		_, err := d.param(c.What)
+		return err
+	case directive.Reads, directive.Writes:
+		p, err := d.param(c.What)
+		if c.Verb == directive.Reads {
+			d.out.Reads = append(d.out.Reads, p)
+		} else {
+			d.out.Writes = append(d.out.Writes, p)
+		}
 		return err
 	case directive.Lends:
 		f, err := d.param(c.What)
@@ -92,7 +101,7 @@ func (d *declared) clause(c directive.Clause) error {
 		}
 		d.out.Lends = append(d.out.Lends, Lend{Func: f, Of: of})
 		return d.about(of, nil, func(x *Case) { x.Uses = true })
-	case directive.Borrows, directive.Starts, directive.Views, directive.Alias:
+	case directive.Borrows, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Alias:
 		return d.derived(c, on)
 	}
 	p, err := d.param(c.What)
@@ -128,12 +137,41 @@ func (d *declared) derived(c directive.Clause, on []Cond) error {
 	if err != nil {
 		return err
 	}
-	kind := map[directive.Verb]string{directive.Borrows: directive.Window, directive.Starts: directive.Op,
-		directive.Views: directive.View, directive.Alias: string(directive.Alias)}[c.Verb]
-	if err := d.about(p, nil, func(x *Case) { x.Uses = true }); err != nil {
+	kind := map[directive.Verb]string{directive.Borrows: directive.Window, directive.Starts: directive.Op, directive.Fills: "fill",
+		directive.Views: directive.View, directive.Counts: "count", directive.Alias: string(directive.Alias)}[c.Verb]
+	if c.Verb != directive.Counts {
+		if err := d.about(p, nil, func(x *Case) { x.Uses = true }); err != nil {
+			return err
+		}
+	}
+	part, err := d.extent(c)
+	if err != nil {
 		return err
 	}
-	return d.about(p, on, func(x *Case) { x.Derived = append(x.Derived, Derived{Result: r, Kind: kind}) })
+	return d.about(p, on, func(x *Case) { x.Derived = append(x.Derived, Derived{Result: r, Kind: kind, Part: part}) })
+}
+
+// extent is which elements a view is of.
+func (d *declared) extent(c directive.Clause) (e Extent, err error) {
+	if c.At == "" {
+		return e, nil
+	}
+	if c.At == directive.All {
+		return Extent{All: true}, nil
+	}
+	lo, err := d.param(c.At)
+	if err != nil {
+		return e, err
+	}
+	e = Extent{Lo: Bound{IsParam, lo}, N: Bound{IsConst, 1}}
+	if c.Count != "" {
+		n, err := d.param(c.Count)
+		if err != nil {
+			return e, err
+		}
+		e.N = Bound{IsParam, n}
+	}
+	return e, nil
 }
 
 func (d *declared) of(p int) *effects {

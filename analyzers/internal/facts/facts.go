@@ -30,7 +30,10 @@ type Func struct {
 	Fresh    []Fresh // sorted by Result
 	Lends    []Lend
 	NeverNil []int // results that are never nil
+	Reads    []int // parameters whose memory it surely reads
+	Writes   []int // or writes
 	Flushes  bool  // it may wait for operations that it was not given
+	Hears    bool  // it may wait for somebody who says that operations have ended
 	NoReturn bool
 }
 
@@ -87,8 +90,31 @@ type Cond struct {
 // Derived is what a result has to do with a parameter.
 type Derived struct {
 	Result int
-	Kind   string // window, op, view, alias
+	Kind   string // window, op, fill, view, alias, count
+	Part   Extent // of a view or an operation: which elements it is about
 }
+
+// Extent is a range of elements: of all, or of N from Lo on. The zero Extent is not known.
+type Extent struct {
+	All   bool
+	Lo, N Bound
+}
+
+// Bound is a number that is known, or the parameter that gives it.
+type Bound struct {
+	Is BoundKind
+	V  int // the number, or the parameter's
+}
+
+// BoundKind is what a bound is.
+type BoundKind uint8
+
+// The kinds of bounds.
+const (
+	NoBound BoundKind = iota // not known
+	IsConst
+	IsParam
+)
 
 // Fresh is a result that the caller has to release.
 type Fresh struct {
@@ -126,8 +152,19 @@ func (f *Func) String() string {
 	if len(f.NeverNil) > 0 {
 		parts = append(parts, fmt.Sprintf("nevernil %v", f.NeverNil))
 	}
+	for _, m := range []struct {
+		what string
+		list []int
+	}{{"reads", f.Reads}, {"writes", f.Writes}} {
+		if len(m.list) > 0 {
+			parts = append(parts, fmt.Sprintf("%s %v", m.what, m.list))
+		}
+	}
 	if f.Flushes {
 		parts = append(parts, "flushes")
+	}
+	if f.Hears {
+		parts = append(parts, "hears")
 	}
 	if f.NoReturn {
 		parts = append(parts, "noreturn")
@@ -147,9 +184,29 @@ func (c Case) String() string {
 		s += " used"
 	}
 	for _, d := range c.Derived {
-		s += fmt.Sprintf(" %s=%d", d.Kind, d.Result)
+		s += fmt.Sprintf(" %s=%d%s", d.Kind, d.Result, d.Part)
 	}
 	return s + fmt.Sprint(c.When)
+}
+
+func (e Extent) String() string {
+	if e == (Extent{}) {
+		return ""
+	}
+	if e.All {
+		return "[all]"
+	}
+	return fmt.Sprintf("[%s+%s]", e.Lo, e.N)
+}
+
+func (b Bound) String() string {
+	switch b.Is {
+	case IsConst:
+		return fmt.Sprint(b.V)
+	case IsParam:
+		return fmt.Sprintf("p%d", b.V)
+	}
+	return "?"
 }
 
 func (c Cond) String() string {
@@ -162,7 +219,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && !f.Flushes && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -176,7 +233,7 @@ func (f *Func) Sort() {
 			c := &p.Cases[j]
 			sortConds(&c.When)
 			slices.SortFunc(c.Derived, func(a, b Derived) int {
-				return cmp.Or(cmp.Compare(a.Result, b.Result), strings.Compare(a.Kind, b.Kind))
+				return cmp.Or(cmp.Compare(a.Result, b.Result), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Part.String(), b.Part.String()))
 			})
 		}
 		slices.SortFunc(p.Cases, func(a, b Case) int { return strings.Compare(a.order(), b.order()) })
@@ -187,7 +244,10 @@ func (f *Func) Sort() {
 	}
 	slices.SortFunc(f.Fresh, func(a, b Fresh) int { return cmp.Compare(a.Result, b.Result) })
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
-	slices.Sort(f.NeverNil)
+	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 }
 
 func sortConds(list *[]Cond) {

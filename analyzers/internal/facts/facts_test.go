@@ -89,7 +89,7 @@ func TestDeterministic(t *testing.T) {
 			n = (n + i) % 8
 			f.Params = append(f.Params, Param{Index: n, Path: ".a", Cases: []Case{
 				{When: []Cond{{true, 1, Nil}, {false, n, True}}, Post: Moved, How: "Move"},
-				{When: []Cond{{false, n, False}, {true, 1, Nil}}, Derived: []Derived{{1, "view"}, {0, "op"}}},
+				{When: []Cond{{false, n, False}, {true, 1, Nil}}, Derived: []Derived{{Result: 1, Kind: "view", Part: Extent{Lo: Bound{IsParam, 1}}}, {Result: 0, Kind: "op"}}},
 			}})
 			f.Fresh = append(f.Fresh, Fresh{Result: n, When: []Cond{{true, 8, Nil}}})
 		}
