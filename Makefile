@@ -38,6 +38,17 @@ demo: build ## Generate from examples/, build it, run it
 test: ## Run all tests; list what was skipped and why
 	$(GO) test -json -timeout 20m $(TESTFLAGS) $(PACKAGES) | $(GO) run ./internal/testsum
 
+# Words choose among presets, kernels and packages: make lab LAB='rdma 6.12'. bin/lab list has them.
+LAB ?=
+
+.PHONY: build-lab
+build-lab:
+	$(GO) build -o $(BIN)/ ./lab
+
+.PHONY: lab
+lab: build-lab ## Run tests in virtual machines with stock kernels (Debian, root); status 4: cannot run here
+	$(BIN)/lab test $(LAB)
+
 .PHONY: soak
 soak: ## Run the differential tests over thousands of random schemas (about half an hour)
 	SOAK=1 $(GO) test -v -count=1 -timeout 2h -run 'Random|Against|Front|Nasty|Other' ./internal/difftest

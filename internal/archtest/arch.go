@@ -23,12 +23,15 @@ type Package struct {
 var chain = []string{"schema/source", "schema/diag", "schema/ast", "schema/parser", "schema/resolve", "schema/layout"}
 
 // tops is what may stand at the top of the module. Other modules in this
-// repository (bench, lab, internal/tools) are not looked at.
-var tops = []string{"cmd", "schema", "gen", "runtime", "analyzers", "internal", "examples"}
+// repository (bench, internal/tools) are not looked at.
+var tops = []string{"cmd", "schema", "gen", "runtime", "analyzers", "internal", "examples", "lab"}
 
 // testKit has the tests that a provider of RDMA runs on itself. Its users are tests,
 // as those of net/http/httptest are.
 const testKit = "runtime/rdma/rdmatest"
+
+// summary has what the lab prints, as make test does.
+const summary = "internal/testsum/summary"
 
 // homes says where a library of others may be imported.
 var homes = map[string]string{
@@ -93,7 +96,10 @@ func refused(from, to string) string {
 	if within(to, "cmd") && !within(from, "cmd") {
 		return "nobody imports cmd"
 	}
-	if within(to, "internal") && !within(from, "internal") {
+	if within(to, "lab") && !within(from, "lab") {
+		return "nobody imports lab"
+	}
+	if within(to, "internal") && !within(from, "internal") && (!within(from, "lab") || to != summary) {
 		return "internal/ is for tests"
 	}
 	if within(to, "examples") {
@@ -119,6 +125,10 @@ func refused(from, to string) string {
 	case within(from, "analyzers"):
 		if !within(to, "analyzers") && !within(to, "schema/diag") && !within(to, "schema/source") {
 			return "analyzers know schema/diag only"
+		}
+	case within(from, "lab"):
+		if !within(to, "lab") && to != summary {
+			return "the lab is given what it tests as programs; what is in a guest is tests"
 		}
 	case within(from, "examples"):
 		if !within(to, "runtime") && !within(to, "examples") {

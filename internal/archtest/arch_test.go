@@ -112,6 +112,12 @@ func TestRules(t *testing.T) {
 		{"internal/golden", own("runtime/rdma/rdmatest"), own("runtime/rdma/rdmatest"), true},
 		{"examples/telemetry", own("runtime/wire"), "", false},
 		{"examples/telemetry", own("schema"), "", true},
+		{"lab", own("lab/internal/machine"), "", false},
+		{"lab", own("internal/testsum/summary"), "", false},
+		{"lab", own("internal/golden"), "", true},
+		{"lab", own("runtime/rdma"), "", true},
+		{"runtime/rdma", own("lab/guest"), "", true},
+		{"lab", "golang.org/x/tools/go/ssa", "", true},
 		{"pkg/util", "fmt", "", true},
 	} {
 		p := Package{Path: c.from, Imports: []string{c.imports}}

@@ -1,4 +1,4 @@
-package main
+package summary
 
 import (
 	"strings"
@@ -34,7 +34,9 @@ func TestSummarize(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out strings.Builder
-			if ok := summarize(strings.NewReader(c.in), &out); ok != c.ok {
+			s := New(&out)
+			s.Read(strings.NewReader(c.in))
+			if ok := s.End(); ok != c.ok {
 				t.Errorf("fine: %v, want %v", ok, c.ok)
 			}
 			for _, w := range c.want {

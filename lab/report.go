@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/internal/testsum/summary"
+	"github.com/fidelityframework/barewire-gen/lab/internal/machine"
+)
+
+// report makes of what a guest says the events of go test -json, by test2json, and hands them to the summary.
+type report struct {
+	l    *lab
+	b    boot
+	g    *machine.Guest
+	next int // job
+
+	began  time.Time
+	in     io.WriteCloser // of test2json, nil outside of tests
+	ended  chan struct{}  // it has said all
+	ran    bool           // a test has
+	prefix string         // of lines that are printed as they come
+}
+
+// follow boots a guest and reports what it did.
+func (l *lab) follow(ctx context.Context, b boot, g *machine.Guest) {
+	r := &report{l: l, b: b, g: g}
+	if b.preset.Guests > 1 {
+		r.prefix = fmt.Sprintf("[%d] ", g.Number)
+	}
+	err := g.Boot(ctx, r)
+	r.close()
+	if err == nil && r.next == len(b.jobs) {
+		return
+	}
+	// What was running, or would have been next, has not passed.
+	failed := max(0, r.next-1)
+	if r.in == nil {
+		failed = min(r.next, len(b.jobs)-1)
+	}
+	r.fail(failed, fmt.Sprintf("%v\nThe end of its console:\n%s", err, consoleTail(g.Console())))
+	for i := failed + 1; i < len(b.jobs); i++ {
+		r.fail(i, "not run: the guest died before")
+	}
+}
+
+// name is how a job is called in what is printed.
+func (r *report) name(i int) string {
+	j := r.b.jobs[i]
+	name := path.Clean(j.pkg)
+	if j.pkg == "" {
+		name = path.Base(j.command[0])
+	}
+	guest := ""
+	if r.b.preset.Guests > 1 {
+		guest = fmt.Sprintf(" guest %d,", r.g.Number)
+	}
+	return fmt.Sprintf("%s (%s,%s %s)", name, r.b.preset.Name, guest, r.b.kernel)
+}
+
+// Begin is a machine.Handler's.
+func (r *report) Begin() {
+	r.close()
+	i := r.next
+	r.next++
+	r.began, r.ran = time.Now(), false
+	if i >= len(r.b.jobs) || r.b.jobs[i].pkg == "" {
+		return
+	}
+	cmd := exec.Command("go", "tool", "test2json", "-p", r.name(i))
+	in, err1 := cmd.StdinPipe()
+	out, err2 := cmd.StdoutPipe()
+	cmd.Stderr = os.Stderr
+	if err1 != nil || err2 != nil || cmd.Start() != nil {
+		r.fail(i, "go tool test2json does not start")
+		return
+	}
+	r.in, r.ended = in, make(chan struct{})
+	go func() {
+		defer close(r.ended)
+		r.l.sum.Read(out)
+		_ = cmd.Wait()
+	}()
+}
+
+// Output is a machine.Handler's.
+func (r *report) Output(line []byte) {
+	if r.in != nil {
+		_, _ = r.in.Write(line)
+	}
+	line = bytes.TrimPrefix(line, []byte{0x16}) // which tells test2json that a line is the framework's
+	r.ran = r.ran || bytes.HasPrefix(line, []byte("=== RUN "))
+	if r.l.verbose {
+		fmt.Print(r.prefix, string(line))
+	}
+}
+
+// End is a machine.Handler's.
+func (r *report) End(status int) {
+	r.close()
+	i := r.next - 1
+	if i < 0 || i >= len(r.b.jobs) {
+		return
+	}
+	took := time.Since(r.began).Seconds()
+	switch {
+	case r.b.jobs[i].pkg == "":
+		r.command(i, status)
+	case status != 0:
+		fmt.Printf("FAIL\t%s\t%.1fs\n", r.name(i), took)
+		r.fail(i, fmt.Sprintf("it ended with %d", status))
+	case !r.ran:
+		r.fail(i, "it ran no test")
+	default:
+		fmt.Printf("ok  \t%s\t%.1fs\n", r.name(i), took)
+	}
+}
+
+// command counts a program that is no test as one.
+func (r *report) command(i, status int) {
+	e := summary.Event{Action: "pass", Package: r.name(i), Test: strings.Join(r.b.jobs[i].command, " ")}
+	if status != 0 {
+		e.Action = "fail"
+		fmt.Printf("lab: it ended with %d\n", status)
+	}
+	r.l.sum.Add(e)
+}
+
+// close ends test2json.
+func (r *report) close() {
+	if r.in != nil {
+		_ = r.in.Close()
+		<-r.ended
+		r.in = nil
+	}
+}
+
+func (r *report) fail(i int, why string) {
+	e := summary.Event{Action: "output", Package: r.name(i), Output: why + "\n"}
+	r.l.sum.Add(e)
+	e.Action = "fail"
+	r.l.sum.Add(e)
+}
+
+// consoleTail is the end of what a kernel has said.
+func consoleTail(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(text), "\r", "")), "\n")
+	return "\t" + strings.Join(lines[max(0, len(lines)-40):], "\n\t")
+}
