@@ -63,6 +63,9 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 	if fr.id == 0 && r.spec.call == site && r.spec.kind != lentWindow {
 		out = r.birth(fr, out, site, sum)
 	}
+	for _, o := range out {
+		r.closers(fr, o, site, sum)
+	}
 	return out
 }
 

@@ -120,6 +120,9 @@ func (r *run) dispatch(fr *frame, s *state, site ssa.CallInstruction, t target) 
 	if t.name != "" {
 		return r.builtin(s, site, t)
 	}
+	if t.val.kind == object && r.infos[t.val.id].kind == closer {
+		return r.callCloser(s, site, t.val.id)
+	}
 	var sum *facts.Func
 	if t.obj != nil {
 		sum = r.a.effects(t.obj)

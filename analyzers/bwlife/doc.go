@@ -42,8 +42,8 @@
 //
 // # Not done yet
 //
-// Handles that a goroutine shares are lost to the analysis, so a missing join is not found. A function that is returned beside a handle, to
-// close it, is not known to. Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
+// Handles that a goroutine shares are lost to the analysis, so a missing join is not found.
+// Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
 // followed. What a generic function does by methods of a type parameter, and any function by methods
 // of an interface, is not inferred.
 package bwlife

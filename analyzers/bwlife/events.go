@@ -219,6 +219,9 @@ func (r *run) busy(s *state, at token.Pos, how string) bool {
 
 // lose is an object of which nothing is known any more.
 func (r *run) lose(s *state, id int32) {
+	if r.infos[id].kind == closer {
+		id = r.infos[id].parent
+	}
 	r.gone = r.gone || id == 0
 	if t := s.thing(id); t != nil {
 		t.phase = lost
@@ -228,6 +231,9 @@ func (r *run) lose(s *state, id int32) {
 // escape is a value that is put where others find it: what is in it is not ours alone to release.
 func (r *run) escape(s *state, v value) {
 	for _, x := range r.inside(s, v) {
+		if r.infos[x.id].kind == closer {
+			x.id = r.infos[x.id].parent
+		}
 		r.gone = r.gone || x.id == 0
 		if t := s.thing(x.id); t != nil {
 			t.free = true
@@ -274,15 +280,20 @@ func (r *run) leaks(s *state, at token.Pos, ret *ssa.Return) {
 
 // finish looks at the ways out of the function.
 func (r *run) finish() {
-	for _, e := range r.exits {
+	for i := range r.exits {
+		r.exits[i].closes = r.closersOf(r.exits[i])
+		e := r.exits[i]
 		m := e.s.main()
 		if !r.hidden(e) {
 			clear(e.s.hopes) // who calls gets to see the error
 		}
 		gone := false
-		for _, v := range e.results {
+		for j, v := range e.results {
+			if e.ends(j) {
+				continue // goes with what it ends
+			}
 			for _, x := range r.inside(e.s, v) {
-				gone = gone || x.id == 0
+				gone = gone || x.id == 0 || r.infos[x.id].kind == closer && r.infos[x.id].parent == 0
 				if m.phase == dead && r.infos[x.id].kind == "view" && r.rootOfView(x.id) == 0 {
 					r.say(e.s, report{code: diag.ViewOutlives, pos: e.ret.Pos(),
 						text:    fmt.Sprintf("%s has ended by %s, and %s is returned", r.typed(), m.how, r.viewName(x.id)),

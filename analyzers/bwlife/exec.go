@@ -5,6 +5,8 @@ import (
 	"go/types"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 )
 
 // What one run may cost. Beyond it nothing is known, and nothing said.
@@ -42,6 +44,7 @@ type run struct {
 	over    bool // it cost too much
 	reports []report
 	exits   []exit
+	trial   bool   // see tried: all ways out matter
 	gone    bool   // on some way the object was ended or given away
 	leading []bool // see ahead
 	gives   *bool  // see givesHandles
@@ -86,6 +89,7 @@ type exit struct {
 	s       *state
 	results []value
 	ret     *ssa.Return
+	closes  []facts.Close // results that are functions which end others
 }
 
 func (r *run) number(v ssa.Value) uint32 {
@@ -259,7 +263,7 @@ func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 // idle reports whether nothing can come of a state any more: the object is gone, and nothing refers to it, or it is
 // not made on any way from here.
 func (r *run) idle(fr *frame, to *ssa.BasicBlock, s *state) bool {
-	if r.spec.call == nil {
+	if r.spec.call == nil || r.trial {
 		return false
 	}
 	switch m := s.main(); m.phase {

@@ -66,6 +66,7 @@ func (r *run) freshness(sum *facts.Func) {
 			continue
 		}
 		if when, ok := r.freshResult(i); ok {
+			sum.Closes = append(sum.Closes, r.closing(i)...)
 			j := slices.IndexFunc(sum.Fresh, func(f facts.Fresh) bool { return f.Result == i })
 			if j < 0 {
 				sum.Fresh = append(sum.Fresh, facts.Fresh{Result: i, When: when})

@@ -20,6 +20,8 @@ func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
 		for _, x := range r.inside(s, a) {
 			kind := r.infos[x.id].kind
 			switch {
+			case kind == closer:
+				r.escape(s, a)
 			case kind == "view":
 				r.use(s, x.id, site.Pos())
 			case looks && !r.takesCloser(site, t, i):

@@ -245,22 +245,13 @@ func (r *run) derivedResult(s *state, i int, x found) (facts.Derived, bool) {
 // looksOnly reports whether a closure has captured the object and only uses it, as an iterator does: run now, it
 // leaves it as it is.
 func (r *run) looksOnly(s *state, v value) bool {
-	c := r.closures[v.id]
-	captured := slices.ContainsFunc(c.bind, func(b value) bool {
+	captured := slices.ContainsFunc(r.closures[v.id].bind, func(b value) bool {
 		return slices.ContainsFunc(r.inside(s, b), func(x found) bool { return x.id == 0 && x.path == "" })
 	})
-	if !captured || s.main().phase != live || len(c.fn.Blocks) == 0 {
+	if !captured || s.main().phase != live {
 		return false
 	}
-	key := frameKey{-1, nil, c.fn}
-	fr := &frame{id: r.frames.id(key), fn: c.fn, sh: r.a.shape(c.fn), again: true}
-	r.stack = append(r.stack, fr)
-	defer r.leave()
-	s = s.clone()
-	for i, f := range c.fn.FreeVars {
-		s.env[slot{fr.id, f}] = c.bind[i]
-	}
-	exits := r.activate(fr, s)
+	exits := r.tried(s, v)
 	for _, e := range exits {
 		if m := e.s.main(); m.phase != live || m.free {
 			return false
@@ -272,6 +263,25 @@ func (r *run) looksOnly(s *state, v value) bool {
 		}
 	}
 	return len(exits) > 0
+}
+
+// tried are the ways out of a closure that is run now, for trial: the state stays as it is.
+func (r *run) tried(s *state, v value) []exit {
+	c := r.closures[v.id]
+	if len(c.fn.Blocks) == 0 || r.inStack(c.fn) {
+		return nil
+	}
+	fr := &frame{id: r.frames.id(frameKey{-1, nil, c.fn}), fn: c.fn, sh: r.a.shape(c.fn), again: true}
+	r.stack = append(r.stack, fr)
+	defer func(before bool) { r.trial = before; r.leave() }(r.trial)
+	r.trial = true
+	s = s.clone()
+	for i, f := range c.fn.FreeVars {
+		if i < len(c.bind) {
+			s.env[slot{fr.id, f}] = c.bind[i]
+		}
+	}
+	return r.activate(fr, s)
 }
 
 // hidden reports whether a way out rests on a hope that a caller cannot see: on another error than the one that is returned.

@@ -45,6 +45,7 @@
 //	writes=P             or written
 //	hears=P              it waits for what comes from P: the program may learn by it that operations have ended
 //	alias=R of P         R is P
+//	ends=F of R          the result F is a function that ends the result R
 //	lends=F of P         the function F is called with a window on P, which ends when it returns
 //
 // "on" says when: "on ok" if the last result, an error, is nil, "on fail" if it is

@@ -29,13 +29,14 @@ const (
 	Reads    Verb = "reads"
 	Writes   Verb = "writes"
 	Hears    Verb = "hears"
+	Ends     Verb = "ends"
 )
 
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
 	Reads: false, Writes: false, Hears: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true,
 }
 
 // The conditions. The empty one is always.

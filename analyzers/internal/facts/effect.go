@@ -90,6 +90,14 @@ func (d *declared) clause(c directive.Clause) error {
 			d.out.Writes = append(d.out.Writes, p)
 		}
 		return err
+	case directive.Ends:
+		f, err := d.result(c.What)
+		if err != nil {
+			return err
+		}
+		of, err := d.result(c.Of)
+		d.out.Closes = append(d.out.Closes, Close{Func: f, Of: of})
+		return err
 	case directive.Lends:
 		f, err := d.param(c.What)
 		if err != nil {

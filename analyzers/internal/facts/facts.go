@@ -28,6 +28,7 @@ type Marker struct{ Word, Name string }
 type Func struct {
 	Params   []Param // sorted by Index and Path
 	Fresh    []Fresh // sorted by Result
+	Closes   []Close
 	Lends    []Lend
 	NeverNil []int // results that are never nil
 	Reads    []int // parameters whose memory it surely reads
@@ -122,6 +123,9 @@ type Fresh struct {
 	When   []Cond // of results; without any: always
 }
 
+// Close is a result that is a function, and the result that is ended when it is called.
+type Close struct{ Func, Of int }
+
 // Lend is a parameter that is a function, which is called once at most with a window on another.
 type Lend struct{ Func, Of int }
 
@@ -145,6 +149,9 @@ func (f *Func) String() string {
 	}
 	for _, r := range f.Fresh {
 		parts = append(parts, fmt.Sprintf("fresh %d%v", r.Result, r.When))
+	}
+	for _, c := range f.Closes {
+		parts = append(parts, fmt.Sprintf("%d closes %d", c.Func, c.Of))
 	}
 	for _, l := range f.Lends {
 		parts = append(parts, fmt.Sprintf("lends %d to %d", l.Of, l.Func))
@@ -219,7 +226,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -243,6 +250,8 @@ func (f *Func) Sort() {
 		sortConds(&f.Fresh[i].When)
 	}
 	slices.SortFunc(f.Fresh, func(a, b Fresh) int { return cmp.Compare(a.Result, b.Result) })
+	slices.SortFunc(f.Closes, func(a, b Close) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
+	f.Closes = slices.Compact(f.Closes)
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
 	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes} {
 		slices.Sort(*list)

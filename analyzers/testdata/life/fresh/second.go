@@ -263,7 +263,7 @@ func BadOpen2(r *U) float64 {
 		return 0
 	}
 	done()
-	return sample.TickAt(w, 0).Price() // miss what a returned function closes is not known
+	return sample.TickAt(w, 0).Price() // want "BW5106 .w. .* is used after done"
 }
 
 func BadGrow(old *U, n int) (*U, error) {
