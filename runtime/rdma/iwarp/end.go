@@ -57,7 +57,7 @@ func (q *queue) flush() {
 		if q.owed != nil {
 			serr = q.owed
 		}
-		q.box.end(serr)
+		q.box.End(serr)
 		close(q.quiet)
 	}
 	q.signal()
@@ -99,7 +99,7 @@ func (q *queue) Close() error {
 	q.mu.Unlock()
 	<-q.quiet
 	if first {
-		q.box.close()
+		q.box.Close()
 		poke(q.wake)
 		q.dom.forget(q)
 	}

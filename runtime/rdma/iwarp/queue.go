@@ -14,7 +14,7 @@ import (
 // polled. Whoever has something to send takes the sending role, if nobody has it, see send.go; one goroutine reads,
 // see receive.go, and another one writes what cannot be written at once, and ends the connection, see end.go.
 //
-// Locks are taken in the order: mu, box.mu, and then those of the domain.
+// Locks are taken in the order: mu, that of box, and then those of the domain.
 type queue struct {
 	dom  *domain
 	s    *session
@@ -126,7 +126,7 @@ func (q *queue) Poll(out []rdma.Completion) (n int) {
 func (q *queue) collect(out []rdma.Completion) (n int) {
 	// Looked at first, and no more is taken: a failure ends the receives after the request that failed, and must
 	// not be seen there first.
-	ready := int(q.box.ready.Load())
+	ready := q.box.Ready()
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
@@ -141,7 +141,7 @@ func (q *queue) collect(out []rdma.Completion) (n int) {
 	}
 	q.mu.Unlock()
 	if ready > 0 && n < len(out) {
-		n += q.box.poll(out[n:min(len(out), n+ready)])
+		n += q.box.Poll(out[n:min(len(out), n+ready)])
 	}
 	return n
 }
@@ -173,7 +173,7 @@ func (q *queue) look() (some, closed bool) {
 	q.mu.Lock()
 	some, closed = q.polled < q.done, q.closed
 	q.mu.Unlock()
-	return some || q.box.ready.Load() != 0, closed
+	return some || q.box.Ready() != 0, closed
 }
 
 // signal wakes a waiter, which wakes the next.

@@ -3,25 +3,17 @@ package soft
 import (
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/internal/receive"
 )
 
 // inbox is the receiving side of a queue: what the owner posted for messages of the peer.
 type inbox struct {
-	ready atomic.Int32 // completions that can be polled, to look at without the lock
-
-	mu     sync.Mutex
-	ended  *rdma.StatusError
-	closed bool
-	out    int // receives taken and not polled
-	posted ring[rdma.ReceiveRequest]
-	done   ring[rdma.Completion]
-	hungry bool // the peer's first request waits for a receive
+	receive.Queue
+	hungry bool // the peer's first request waits for a receive; under the lock
 }
 
 // PostReceive takes all of rs or, with an error, none.
@@ -38,69 +30,15 @@ func (q *queue) PostReceive(rs []rdma.ReceiveRequest) error {
 }
 
 func (in *inbox) post(rs []rdma.ReceiveRequest) (hungry bool, err error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	switch room := len(in.posted.buf) - in.out; {
-	case in.closed:
-		return false, errClosed
-	case len(rs) > room:
-		return false, fmt.Errorf("there is room for %d: poll completions before posting more", room)
+	in.Lock()
+	defer in.Unlock()
+	if err := in.Admit(len(rs)); err != nil {
+		return false, err
 	}
-	in.out += len(rs)
-	for i := range rs {
-		*in.posted.push() = rs[i]
-	}
-	if in.ended != nil {
-		in.flush()
-		return false, nil
-	}
-	hungry = in.hungry && in.posted.n > 0
+	in.Post(rs)
+	hungry = in.hungry && in.Posted() > 0
 	in.hungry = in.hungry && !hungry
 	return hungry, nil
-}
-
-// complete ends the first posted receive. mu is held.
-func (in *inbox) complete(c rdma.Completion) {
-	c.ID = in.posted.pop().ID
-	*in.done.push() = c
-	in.ready.Add(1)
-}
-
-// flush ends all posted receives. mu is held.
-func (in *inbox) flush() {
-	for in.posted.n > 0 {
-		in.complete(rdma.Completion{Verb: rdma.VerbReceive, Err: in.ended})
-	}
-}
-
-// end fails what is posted and what will be.
-func (in *inbox) end(serr *rdma.StatusError) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.ended == nil {
-		in.ended = serr
-	}
-	in.flush()
-}
-
-func (in *inbox) close() {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.closed = true
-	in.posted.n, in.done.n = 0, 0
-	in.ready.Store(0)
-}
-
-func (in *inbox) poll(out []rdma.Completion) (n int) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for n < len(out) && in.done.n > 0 {
-		out[n] = *in.done.pop()
-		n++
-	}
-	in.out -= n
-	in.ready.Add(int32(-n))
-	return n
 }
 
 // errHungry says that no receive is posted. It never leaves the package.
@@ -127,12 +65,12 @@ func (q *queue) send(wr *rdma.WorkRequest, placed *bool) error {
 // deliver uses a receive of the peer. mu is held.
 func (q *queue) deliver(wr *rdma.WorkRequest, total int) error {
 	in := &q.peer.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
+	in.Lock()
+	defer in.Unlock()
 	switch {
-	case in.closed || in.ended != nil:
+	case in.Over():
 		return status(rdma.StatusPeerLost, "the peer's queue has ended")
-	case in.posted.n == 0:
+	case in.Posted() == 0:
 		in.hungry = true
 		return errHungry
 	}
@@ -143,10 +81,10 @@ func (q *queue) deliver(wr *rdma.WorkRequest, total int) error {
 			return serr
 		}
 		c.Verb, c.Solicited, c.Invalidated = rdma.VerbReceive, wr.Solicited, wr.Invalidate
-		serr, peers = q.intoReceive(wr, total, &in.posted.buf[in.posted.head].Buf)
+		serr, peers = q.intoReceive(wr, total, &in.First().Buf)
 		c.Err = asError(peers)
 	}
-	in.complete(c)
+	in.Complete(&c)
 	q.peer.signal()
 	return asError(serr)
 }

@@ -276,7 +276,7 @@ func (q *queue) retire() {
 	for n < len(q.wait.todo) && q.wait.todo[n].done {
 		e := q.wait.todo[n]
 		e.retired = true
-		*q.sent.push() = sent{id: e.wr.ID, result: e.result, serr: e.serr, verb: e.wr.Verb}
+		*q.sent.Push() = sent{id: e.wr.ID, result: e.result, serr: e.serr, verb: e.wr.Verb}
 		n++
 	}
 	if n > 0 {
@@ -392,7 +392,7 @@ func (q *queue) doLazy() {
 // there is one, or a write more is placed that completed before. mu is held.
 func (q *queue) nudge() {
 	l := &q.wait
-	for q.sent.n == 0 && !q.copying && q.ended == nil && !q.closed {
+	for q.sent.Len() == 0 && !q.copying && q.ended == nil && !q.closed {
 		switch {
 		case len(l.lazy) > 0:
 			q.doLazy()

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/internal/ring"
 )
 
 // queue is one end of a connection. What its owner posts is under mu, what its
-// peer's messages do to it is under in.mu. Locks are taken in the order: mu of a queue,
-// in.mu of its peer or its own, mu of a domain; never the mu of both ends at once. So the
+// peer's messages do to it is under the lock of in. Locks are taken in the order: mu of a queue,
+// that of in of its peer or its own, mu of a domain; never the mu of both ends at once. So the
 // race detector sees an owner and a peer ordered only where a message orders them.
 type queue struct {
 	dom     *domain
@@ -28,14 +29,14 @@ type queue struct {
 	ended   *rdma.StatusError // not nil: failed or aborted, and what requests complete with
 	owed    *rdma.StatusError // what the next request completes with instead
 	closed  bool
-	out     int        // requests taken and not polled
-	sent    ring[sent] // done and not polled
-	copying bool       // mu was released for a long copy
-	copies  int        // long copies that ended
-	copied  sync.Cond  // one more
-	tell    string     // what the peer must be told once mu is released
-	kill    bool       // so must be the death of the peer's adapter
-	wait    line       // requests that were not done at once
+	out     int             // requests taken and not polled
+	sent    ring.Ring[sent] // done and not polled
+	copying bool            // mu was released for a long copy
+	copies  int             // long copies that ended
+	copied  sync.Cond       // one more
+	tell    string          // what the peer must be told once mu is released
+	kill    bool            // so must be the death of the peer's adapter
+	wait    line            // requests that were not done at once
 
 	ours   cache[rdma.LKey] // registrations of own memory, and of the peer's
 	theirs cache[rdma.RKey]
@@ -67,11 +68,10 @@ func newQueue(d *domain, name string) *queue {
 	a := d.adapter
 	q := &queue{
 		dom: d, name: name, message: a.message, rules: &d.fabric.rules,
-		sent: newRing[sent](a.depth), wake: make(chan struct{}, 1),
+		sent: ring.New[sent](a.depth), wake: make(chan struct{}, 1),
 	}
 	q.copied.L = &q.mu
-	q.in.posted = newRing[rdma.ReceiveRequest](a.receives)
-	q.in.done = newRing[rdma.Completion](a.receives)
+	q.in.Init(a.receives)
 	q.wait.loose = d.fabric.cfg.Reorder
 	q.wait.rnd = d.fabric.random()
 	return q
@@ -147,9 +147,9 @@ func (q *queue) Now(wr *rdma.WorkRequest) (result uint64, done bool) {
 // expected reports whether the peer has a receive for a message or a notification. Nobody else uses it. mu is held.
 func (q *queue) expected(wr *rdma.WorkRequest) bool {
 	in := &q.peer.in
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.closed || in.ended != nil || in.posted.n == 0 {
+	in.Lock()
+	defer in.Unlock()
+	if in.Posted() == 0 {
 		return false
 	}
 	n := 0
@@ -158,7 +158,7 @@ func (q *queue) expected(wr *rdma.WorkRequest) bool {
 			n += wr.Local[i].Len
 		}
 	}
-	buf := &in.posted.first().Buf
+	buf := &in.First().Buf
 	return n == 0 || n <= buf.Len && q.peer.dom.byLocal(buf.Key).covers(buf)
 }
 
@@ -171,7 +171,7 @@ func (q *queue) direct() bool {
 func (q *queue) post(wrs []rdma.WorkRequest) (n int, err error) {
 	direct := q.direct()
 	for n < len(wrs) {
-		if q.out == len(q.sent.buf) || q.closed {
+		if q.out == q.sent.Size() || q.closed {
 			err = errFull
 			break
 		}
@@ -180,7 +180,7 @@ func (q *queue) post(wrs []rdma.WorkRequest) (n int, err error) {
 		n++
 		switch {
 		case direct && q.ended == nil && q.writeShort(wr):
-			*q.sent.push() = sent{id: wr.ID, verb: rdma.VerbWrite}
+			*q.sent.Push() = sent{id: wr.ID, verb: rdma.VerbWrite}
 		case direct && q.ended == nil && q.perform(wr):
 		default:
 			q.take(wr)
@@ -224,7 +224,7 @@ func (q *queue) perform(wr *rdma.WorkRequest) bool {
 		q.flush()
 		return true
 	}
-	*q.sent.push() = sent{id: wr.ID, result: result, verb: wr.Verb}
+	*q.sent.Push() = sent{id: wr.ID, result: result, verb: wr.Verb}
 	q.signal()
 	return true
 }
@@ -262,20 +262,20 @@ func (q *queue) releaseAndTell() {
 func (q *queue) Poll(out []rdma.Completion) (n int) {
 	// Looked at first, and no more is taken: a failure flushes the receives after
 	// the request that failed, and must not be seen there first.
-	ready := int(q.in.ready.Load())
+	ready := q.in.Ready()
 	q.mu.Lock()
-	if q.sent.n == 0 && len(q.wait.todo)+len(q.wait.late) > 0 {
+	if q.sent.Len() == 0 && len(q.wait.todo)+len(q.wait.late) > 0 {
 		q.nudge()
 	}
-	for n < len(out) && q.sent.n > 0 {
-		s := q.sent.pop()
+	for n < len(out) && q.sent.Len() > 0 {
+		s := q.sent.Pop()
 		out[n] = rdma.Completion{ID: s.id, Verb: s.verb, Result: s.result, Err: asError(s.serr)}
 		n++
 	}
 	q.out -= n
 	q.release()
 	if ready > 0 && n < len(out) {
-		n += q.in.poll(out[n:min(len(out), n+ready)])
+		n += q.in.Poll(out[n:min(len(out), n+ready)])
 	}
 	return n
 }
@@ -307,12 +307,12 @@ func (q *queue) Wait(ctx context.Context) error {
 // look says whether Poll has something, having brought forward what can be done.
 func (q *queue) look() (some, closed bool) {
 	q.mu.Lock()
-	if q.sent.n == 0 && len(q.wait.todo)+len(q.wait.late) > 0 {
+	if q.sent.Len() == 0 && len(q.wait.todo)+len(q.wait.late) > 0 {
 		q.nudge()
 	}
-	some, closed = q.sent.n > 0, q.closed
+	some, closed = q.sent.Len() > 0, q.closed
 	q.release()
-	return some || q.in.ready.Load() != 0, closed
+	return some || q.in.Ready() != 0, closed
 }
 
 // signal wakes a waiter, which wakes the next.
@@ -369,7 +369,7 @@ func (q *queue) end(serr *rdma.StatusError, tell string) {
 	if q.owed != nil { // there may be no request any more that could say it
 		serr = q.owed
 	}
-	q.in.end(serr)
+	q.in.End(serr)
 	q.signal()
 }
 
@@ -380,9 +380,9 @@ func (q *queue) Close() error {
 	q.closed = true
 	q.waitCopied()
 	q.wait.clear()
-	q.sent.n = 0
+	q.sent.Clear()
 	q.mu.Unlock()
-	q.in.close()
+	q.in.Close()
 	q.poke()
 	if first {
 		q.peer.lost("the peer closed the connection")
