@@ -226,3 +226,30 @@ func TestSeveralWait(t *testing.T) {
 		}
 	}
 }
+
+// TestNoAllocations does the same over and over: nothing is allocated for it on either side.
+func TestNoAllocations(t *testing.T) {
+	a, b := connect(t, New(Config{}), 4096)
+	receive := []rdma.ReceiveRequest{{ID: 2, Buf: b.seg(0, 64)}}
+	var out [1]rdma.Completion
+	for _, verb := range []rdma.Verb{rdma.VerbWrite, rdma.VerbRead, rdma.VerbSend, rdma.VerbWriteNotify} {
+		wrs := []rdma.WorkRequest{a.to(b, verb, 1, 0, 64, 128)}
+		message := verb == rdma.VerbSend || verb == rdma.VerbWriteNotify
+		if n := testing.AllocsPerRun(200, func() {
+			if message {
+				if err := b.q.PostReceive(receive); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a.post(wrs...)
+			if a.q.Poll(out[:]) != 1 || out[0].Err != nil {
+				t.Fatalf("%v: completed %+v", verb, out[0])
+			}
+			if message && (b.q.Poll(out[:]) != 1 || out[0].ID != 2) {
+				t.Fatalf("%v: the peer has %+v", verb, out[0])
+			}
+		}); n != 0 {
+			t.Errorf("%v: %v allocations, want none", verb, n)
+		}
+	}
+}
