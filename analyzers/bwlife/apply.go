@@ -312,6 +312,7 @@ func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, 
 
 // mayFlush is a call that may wait for all operations.
 func (r *run) mayFlush(s *state) {
+	r.waited(s)
 	for i := range s.things {
 		t := &s.things[i]
 		if k := r.infos[t.id].kind; k == "op" && t.phase == live {

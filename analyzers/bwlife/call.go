@@ -138,7 +138,7 @@ func (r *run) dispatch(fr *frame, s *state, site ssa.CallInstruction, t target) 
 		return r.loop(fr, s, site, t, yield)
 	}
 	if sum == nil {
-		return r.stranger(s, site, t)
+		return r.stranger(fr, s, site, t)
 	}
 	return r.apply(fr, s, site, t, sum)
 }
@@ -312,15 +312,4 @@ func (r *run) captures(s *state, v value) bool {
 		return yes
 	}
 	return leads(v)
-}
-
-// goCall starts a goroutine, of which nothing is known.
-func (r *run) goCall(fr *frame, s *state, in *ssa.Go) {
-	t := r.target(fr, s, in.Common())
-	for _, a := range append(t.args, t.val) {
-		for _, x := range r.inside(s, a) {
-			r.lose(s, x.id)
-		}
-		r.handOver(s, a)
-	}
 }

@@ -25,11 +25,11 @@ import (
 //
 //	m.Span(0, 1) // want "BW5101 .m. .* is used"
 //
-// or // miss and a reason, for what is known not to be found.
+// or // joins, for what is found with that flag only, or // miss and a reason, for what is known not to be found.
 const corpusDir = "../testdata/life"
 
-// load loads packages of this module with all that they need, and runs the analyzer on them.
-func load(patterns ...string) ([]*checker.Action, error) {
+// load loads packages of this module with all that they need.
+func load(patterns ...string) ([]*packages.Package, error) {
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.LoadAllSyntax}, patterns...)
 	if err != nil {
 		return nil, err
@@ -39,9 +39,11 @@ func load(patterns ...string) ([]*checker.Action, error) {
 			err = errors.Join(err, e)
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
+	return pkgs, err
+}
+
+// look runs the analyzer on packages.
+func look(pkgs []*packages.Package) ([]*checker.Action, error) {
 	graph, err := checker.Analyze([]*analysis.Analyzer{bwlife.Analyzer}, pkgs, nil)
 	if err != nil {
 		return nil, err
@@ -52,8 +54,8 @@ func load(patterns ...string) ([]*checker.Action, error) {
 	return graph.Roots, err
 }
 
-// corpus is loaded once.
-var corpus = sync.OnceValues(func() ([]*checker.Action, error) {
+// loaded is the corpus, and corpus what is found in it.
+var loaded = sync.OnceValues(func() ([]*packages.Package, error) {
 	files, err := filepath.Glob(corpusDir + "/*/*.go")
 	if err != nil {
 		return nil, err
@@ -65,8 +67,36 @@ var corpus = sync.OnceValues(func() ([]*checker.Action, error) {
 	return load(slices.Compact(dirs)...)
 })
 
+var corpus = sync.OnceValues(func() ([]*checker.Action, error) {
+	pkgs, err := loaded()
+	if err != nil {
+		return nil, err
+	}
+	return look(pkgs)
+})
+
+// withJoins is what is found with the flag joins.
+func withJoins(t *testing.T) []*checker.Action {
+	pkgs, err := loaded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := bwlife.Analyzer.Flags.Set("joins", "true"); err != nil {
+		t.Fatal(err)
+	}
+	defer bwlife.Analyzer.Flags.Set("joins", "false")
+	actions, err := look(pkgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return actions
+}
+
 // count is what the corpus says of the analyzer.
-type count struct{ correct, falsePositives, wrong, found int }
+type count struct {
+	joins                                 bool // the flag
+	correct, falsePositives, wrong, found int
+}
 
 var (
 	wantRE = regexp.MustCompile(`"([^"]*)"`)
@@ -75,14 +105,19 @@ var (
 
 // TestCorpus holds the findings to what the functions say of themselves.
 func TestCorpus(t *testing.T) {
-	var n count
+	var without count
 	actions, err := corpus()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, act := range actions {
+		without.pkg(t, act)
+	}
+	n := count{joins: true}
+	for _, act := range withJoins(t) {
 		n.pkg(t, act)
 	}
+	n.falsePositives = max(n.falsePositives, without.falsePositives)
 	fmt.Fprintf(os.Stdout, "correct %d, false positives %d, wrong %d, found %d\n", n.correct, n.falsePositives, n.wrong, n.found)
 	if n.correct < 50 || n.wrong < 30 {
 		t.Errorf("that is not the whole corpus")
@@ -103,12 +138,12 @@ func (n *count) pkg(t *testing.T, act *checker.Action) {
 		for _, g := range f.Comments {
 			for _, c := range g.List {
 				at := line(fset, c.Pos())
-				if strings.HasPrefix(c.Text, "// want ") {
+				if strings.HasPrefix(c.Text, "// want ") || strings.HasPrefix(c.Text, "// joins ") && n.joins {
 					for _, m := range wantRE.FindAllStringSubmatch(c.Text, -1) {
 						wants[at] = append(wants[at], &want{re: regexp.MustCompile(m[1])})
 					}
 				}
-				misses[at] = missRE.MatchString(c.Text)
+				misses[at] = missRE.MatchString(c.Text) || strings.HasPrefix(c.Text, "// joins ") && !n.joins
 			}
 		}
 	}

@@ -40,9 +40,13 @@
 // A handle that comes out of a map, a slice, a channel, an interface or an unknown call is somebody else's to release, so that nothing is missed when
 // nobody does. But after it was released it is no more, as any other (found.go).
 //
+// # Goroutines
+//
+// A handle that a goroutine is given is lost to the analysis. With the flag joins it is followed further, if the goroutine surely only
+// uses it: what ends it before something was waited for, whatever it is, is a finding.
+//
 // # Not done yet
 //
-// Handles that a goroutine shares are lost to the analysis, so a missing join is not found.
 // Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
 // followed. What a generic function does by methods of a type parameter, and any function by methods
 // of an interface, is not inferred.

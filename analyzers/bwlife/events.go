@@ -205,6 +205,9 @@ func (r *run) busy(s *state, at token.Pos, how string) bool {
 				text:    fmt.Sprintf("%s is ended by %s while an operation on it is in flight", r.typed(), how),
 				related: []related{r.whence(), {info.pos, "the operation starts here, and nothing on this path waits for it"}}})
 			return true
+		case goroutine:
+			r.endShared(s, at, how, t.id)
+			return true
 		case "window":
 			if info.parent == 0 {
 				r.say(s, report{code: diag.ReleaseBorrowed, pos: at,
@@ -258,6 +261,9 @@ func (r *run) escape(s *state, v value) {
 
 // leaks is an object that nobody releases. ret is the way out; without one it is the next turn of a loop.
 func (r *run) leaks(s *state, at token.Pos, ret *ssa.Return) {
+	if r.shared(s) != 0 {
+		return // the goroutine may end it
+	}
 	where := related{at, "and is lost with the next turn of the loop"}
 	if ret != nil {
 		where = related{ret.Pos(), "this way out does not release it"}

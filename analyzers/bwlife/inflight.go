@@ -222,6 +222,7 @@ func (r *run) elementOf(fr *frame, s *state, in *ssa.IndexAddr, x value) value {
 
 // unsure is a wait for somebody who may say that operations have ended.
 func (r *run) unsure(s *state) {
+	r.waited(s)
 	for i := range s.things {
 		if t := &s.things[i]; r.infos[t.id].kind == "op" && t.phase == live {
 			t.stale = true

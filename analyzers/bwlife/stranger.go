@@ -10,10 +10,16 @@ import (
 
 // stranger is a call of which nothing is known. What is given to it may be kept, and ended, by somebody
 // else; but the standard library only looks.
-func (r *run) stranger(s *state, site ssa.CallInstruction, t target) []outcome {
+func (r *run) stranger(fr *frame, s *state, site ssa.CallInstruction, t target) []outcome {
 	joined := r.joined(s, t)
+	if r.runsElsewhere(fr, s, site, t) {
+		return []outcome{{s: s}}
+	}
 	if r.a.waits(t.obj) {
 		r.unsure(s)
+	}
+	if c := site.Common(); c.IsInvoke() && c.Method.Pkg() != nil && c.Method.Pkg().Path() == "context" {
+		r.waited(s) // goroutines may be over when their context is
 	}
 	looks := t.obj != nil && std(t.obj.Pkg()) || t.obj == nil && !t.face && t.fn == nil
 	for i, a := range t.args {

@@ -190,6 +190,8 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 			c.Post, c.How = facts.Moved, r.fn.Name()
 		case m.phase == dead:
 			c.Post, c.How = facts.Released, r.fn.Name()
+		case m.phase == live && r.shared(e.s) != 0:
+			c.Post = facts.Unknown
 		case m.phase == live && m.free:
 			c.Post = facts.Kept
 		}
@@ -266,22 +268,24 @@ func (r *run) looksOnly(s *state, v value) bool {
 }
 
 // tried are the ways out of a closure that is run now, for trial: the state stays as it is.
-func (r *run) tried(s *state, v value) []exit {
+func (r *run) tried(s *state, v value) (exits []exit) {
 	c := r.closures[v.id]
 	if len(c.fn.Blocks) == 0 || r.inStack(c.fn) {
 		return nil
 	}
 	fr := &frame{id: r.frames.id(frameKey{-1, nil, c.fn}), fn: c.fn, sh: r.a.shape(c.fn), again: true}
 	r.stack = append(r.stack, fr)
-	defer func(before bool) { r.trial = before; r.leave() }(r.trial)
-	r.trial = true
-	s = s.clone()
-	for i, f := range c.fn.FreeVars {
-		if i < len(c.bind) {
-			s.env[slot{fr.id, f}] = c.bind[i]
+	defer r.leave()
+	r.apart(s, func(s *state) []outcome {
+		for i, f := range c.fn.FreeVars {
+			if i < len(c.bind) {
+				s.env[slot{fr.id, f}] = c.bind[i]
+			}
 		}
-	}
-	return r.activate(fr, s)
+		exits = r.activate(fr, s)
+		return nil
+	})
+	return exits
 }
 
 // hidden reports whether a way out rests on a hope that a caller cannot see: on another error than the one that is returned.

@@ -16,6 +16,7 @@ const (
 	ErrorPathUse     Code = "BW5112"
 	LyingDirective   Code = "BW5113"
 	TouchInFlight    Code = "BW5114"
+	ReleaseShared    Code = "BW5115"
 )
 
 var _ = register(
@@ -133,5 +134,14 @@ var _ = register(
 			"on other elements meanwhile: only elements that surely are the operation's are reported.",
 		Wrong: "op, err := rdma.Write(conn, rem, mr.Span(0, 1))\nSampleAt(w, 0).SetCelsius(20)\nerr = op.Wait(ctx)\n",
 		Right: "op, err := rdma.Write(conn, rem, mr.Span(0, 1))\nerr = op.Wait(ctx)\nSampleAt(w, 0).SetCelsius(20)\n",
+	},
+	Rule{
+		Code: ReleaseShared, Name: "release-while-shared", Severity: Warning,
+		Title: "a region is closed while a goroutine may use it",
+		Why: "Nothing says which comes first: the goroutine's use, or the Close, after which it is ErrReleased, or a fault where the goroutine has a window. " +
+			"Wait for the goroutine first, by sync.WaitGroup, errgroup or a channel, or let it close what it was given. A wait that the analyzer " +
+			"does not see is possible, so it is reported only where barewire-gen vet has --joins (go vet -vettool: -bwlife.joins).",
+		Wrong: "go serve(mr)\nerr = mr.Close()\n",
+		Right: "var wg sync.WaitGroup\nwg.Go(func() { serve(mr) })\nwg.Wait()\nerr = mr.Close()\n",
 	},
 )

@@ -407,6 +407,6 @@ func Bad12() {
 	}
 	done := make(chan bool)
 	go func() { m.Span(0, 1); done <- true }()
-	m.Close() // miss a goroutine that is not joined yet may still use m
+	m.Close() // joins "BW5115 .m. .* is ended by Close while a goroutine may use it"
 	<-done
 }

@@ -13,9 +13,10 @@ import (
 
 // vetFlags are the flags of vet.
 type vetFlags struct {
-	tags string
-	fix  bool
-	diff bool
+	tags  string
+	joins bool
+	fix   bool
+	diff  bool
 }
 
 func (a *app) vetCommand() *cobra.Command {
@@ -47,6 +48,9 @@ packages that do not build, 3 a bug in barewire-gen.`,
 			if f.tags != "" {
 				o.Flags = append(o.Flags, "-tags="+f.tags)
 			}
+			if f.joins {
+				o.Flags = append(o.Flags, "-bwlife.joins")
+			}
 			if f.fix || f.diff {
 				return a.vetFix(cmd, o, f)
 			}
@@ -54,6 +58,7 @@ packages that do not build, 3 a bug in barewire-gen.`,
 		},
 	}
 	cmd.Flags().StringVar(&f.tags, "tags", "", "build `tags`, as the go command takes them")
+	cmd.Flags().BoolVar(&f.joins, "joins", false, "also report what is closed while a goroutine may use it (BW5115)")
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "apply the changes that are safe, but to generated files")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show what --fix would change; exit 1 if that is anything")
 	cmd.MarkFlagsMutuallyExclusive("fix", "diff")
