@@ -18,23 +18,39 @@ const ByWords = underRace || unsafe.Sizeof(uintptr(0)) < 8
 // Place copies n bytes of own memory into memory that others look at. What comes from there need not be aligned
 // for a single word to be stored whole.
 func Place(dst, src unsafe.Pointer, n int) {
+	if ByWords || n == 8 { // what else there is to tell would not be inlined
+		placeWhole(dst, src, n)
+		return
+	}
+	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+}
+
+// Fetch copies n bytes of memory that others change into own memory, which need not be aligned for a single word
+// to be loaded whole.
+func Fetch(dst, src unsafe.Pointer, n int) {
+	if ByWords || n == 8 {
+		fetchWhole(dst, src, n)
+		return
+	}
+	copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
+}
+
+func placeWhole(dst, src unsafe.Pointer, n int) {
 	switch {
 	case ByWords:
 		placeWords(dst, src, n)
-	case n == 8 && uintptr(dst)&7 == 0:
+	case uintptr(dst)&7 == 0:
 		*(*uint64)(dst) = binary.NativeEndian.Uint64(unsafe.Slice((*byte)(src), 8))
 	default:
 		copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))
 	}
 }
 
-// Fetch copies n bytes of memory that others change into own memory, which need not be aligned for a single word
-// to be loaded whole.
-func Fetch(dst, src unsafe.Pointer, n int) {
+func fetchWhole(dst, src unsafe.Pointer, n int) {
 	switch {
 	case ByWords:
 		fetchWords(dst, src, n)
-	case n == 8 && uintptr(src)&7 == 0:
+	case uintptr(src)&7 == 0:
 		binary.NativeEndian.PutUint64(unsafe.Slice((*byte)(dst), 8), *(*uint64)(src))
 	default:
 		copy(unsafe.Slice((*byte)(dst), n), unsafe.Slice((*byte)(src), n))

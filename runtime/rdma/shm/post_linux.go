@@ -2,13 +2,12 @@ package shm
 
 import (
 	"errors"
-	"math/bits"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/words"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
@@ -297,45 +296,19 @@ func (r *remote) run(wr *rdma.WorkRequest, off uint64) (before uint64) {
 	case rdma.VerbRead:
 		for i := range wr.Local[:wr.Segs] {
 			s := &wr.Local[i]
-			copy(unsafe.Slice((*byte)(s.Ptr), s.Len), unsafe.Slice((*byte)(p), s.Len))
+			words.Fetch(s.Ptr, p, s.Len)
 			p = unsafe.Add(p, s.Len)
 		}
 	case rdma.VerbWrite, rdma.VerbWriteNotify:
 		for i := range wr.Local[:wr.Segs] {
 			s := &wr.Local[i]
-			copy(unsafe.Slice((*byte)(p), s.Len), unsafe.Slice((*byte)(s.Ptr), s.Len))
+			words.Place(p, s.Ptr, s.Len)
 			p = unsafe.Add(p, s.Len)
 		}
 	case rdma.VerbFetchAdd:
-		return change((*uint64)(p), func(old uint64) (uint64, bool) { return old + wr.Operand, true })
+		return words.Add((*uint64)(p), wr.Operand)
 	case rdma.VerbCompareSwap:
-		return change((*uint64)(p), func(old uint64) (uint64, bool) { return wr.Operand, old == wr.Compare })
+		return words.Swap((*uint64)(p), wr.Compare, wr.Operand)
 	}
 	return 0
 }
-
-// change replaces a word atomically, unless next declines, and returns what it
-// was. The word is little-endian in memory, as everything in a region.
-func change(p *uint64, next func(old uint64) (uint64, bool)) uint64 {
-	for {
-		raw := atomic.LoadUint64(p)
-		old := swapped(raw)
-		v, ok := next(old)
-		if !ok || atomic.CompareAndSwapUint64(p, raw, swapped(v)) {
-			return old
-		}
-	}
-}
-
-// swapped turns a little-endian word into this processor's, and back.
-func swapped(v uint64) uint64 {
-	if littleEndian {
-		return v
-	}
-	return bits.ReverseBytes64(v)
-}
-
-var littleEndian = func() bool {
-	v := uint16(1)
-	return *(*byte)(unsafe.Pointer(&v)) == 1
-}()
