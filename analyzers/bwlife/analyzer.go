@@ -146,6 +146,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 			r.freshness(sum)
 		}
 	}
+	a.together(fn, sum)
 	if sum != nil {
 		sum.Sort()
 	}

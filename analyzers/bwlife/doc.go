@@ -45,6 +45,11 @@
 // A handle that a goroutine is given is lost to the analysis. With the flag joins it is followed further, if the goroutine surely only
 // uses it: what ends it before something was waited for, whatever it is, is a finding.
 //
+// # Domains
+//
+// What belongs to which domain is no matter of paths: SSA values are followed back to the call that made the domain, or to a parameter
+// (domain.go). Two that were made by different calls are different, and one that is made in a function is no parameter's.
+//
 // # Not done yet
 //
 // Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not

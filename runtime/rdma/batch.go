@@ -18,6 +18,8 @@ type Batch struct{ c *Conn }
 //		ops[i], err = rdma.Write(b, rem.Slice(i, 1), src.Span(i, 1))
 //	}
 //	err = b.Post()
+//
+//barewire:effect within=0 of c
 func (c *Conn) Batch() *Batch {
 	if c.none() {
 		return nil

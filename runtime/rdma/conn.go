@@ -183,6 +183,8 @@ func (c *Conn) count() uint64 {
 }
 
 // Domain is the connection's domain.
+//
+//barewire:effect within=0 of c
 func (c *Conn) Domain() *Domain {
 	if c.none() {
 		return nil

@@ -174,6 +174,8 @@ func (d *Device) Why() string {
 
 // Domain makes a protection domain: regions that are registered in it and
 // connections that are made in it may be used together, with no others.
+//
+//barewire:effect fresh=0 on ok
 func (d *Device) Domain() (*Domain, error) {
 	if d.none() {
 		return nil, errNoDevice

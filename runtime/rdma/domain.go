@@ -18,6 +18,8 @@ var friend = seal.Key()
 // Domain is a protection domain: what is registered in it may be used by its
 // connections, and by their peers as far as it was granted. It may be used from
 // several goroutines; it is closed with its device, or before.
+//
+//barewire:type domain
 type Domain struct {
 	dev *Device
 	pd  ProtectionDomain
@@ -162,6 +164,8 @@ type Listener struct {
 // Listen accepts connections at an address in the provider's form: a name for
 // soft, a path for shm, host:port for those that use a network. An empty address
 // is one of the provider's choice, see [Listener.Addr].
+//
+//barewire:effect within=0 of dom
 func (dom *Domain) Listen(ctx context.Context, addr string) (*Listener, error) {
 	if dom.none() {
 		return nil, errNoDomain
@@ -196,6 +200,8 @@ func (ln *Listener) Addr() string {
 // their version will not do, are told so and logged, and it waits for the next: their Dial fails with [ErrRefused] and the
 // reason. Those that end before they have said who they are are logged. After
 // [Listener.Close] the error is [ErrClosed].
+//
+//barewire:effect within=0 of ln
 func (ln *Listener) Accept(ctx context.Context) (*Conn, error) {
 	if ln.none() {
 		return nil, errNoListen
@@ -276,6 +282,8 @@ func (ln *Listener) Close() error {
 }
 
 // Dial connects to a peer that listens at an address in the provider's form.
+//
+//barewire:effect within=0 of dom
 func (dom *Domain) Dial(ctx context.Context, addr string) (*Conn, error) {
 	if dom.none() {
 		return nil, errNoDomain

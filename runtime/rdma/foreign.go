@@ -17,7 +17,7 @@ import (
 // The error is [ErrBarewire] where the peer speaks barewire: use [Offer] or [RemoteOf]. It is [ErrDomain] or [ErrRevoked] as
 // for these.
 //
-//barewire:effect uses=mr
+//barewire:effect uses=mr, meets=mr of c
 func AddressOf[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](c *Conn, mr *barewire.Region[T, R, A]) (addr uint64, key RKey, bytes int, err error) {
 	reg, err := current(mr)
 	if err != nil {

@@ -143,7 +143,7 @@ type Notification struct {
 // error is returned and nothing is lost. After the connection failed it gives
 // what had arrived before, and then the reason.
 //
-//barewire:effect hears=c
+//barewire:effect hears=c, within=0 of c
 func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
 	if c.none() {
 		return Notification{}, errNoConn
@@ -162,7 +162,7 @@ func (c *Conn) NextNotification(ctx context.Context) (Notification, error) {
 
 // TryNotification is [Conn.NextNotification] without waiting: ok reports whether there was one.
 //
-//barewire:effect hears=c
+//barewire:effect hears=c, within=0 of c
 func (c *Conn) TryNotification() (n Notification, ok bool, err error) {
 	if c.none() {
 		return n, false, errNoConn
@@ -243,7 +243,7 @@ func (c *Conn) nothing(kind wantKind) error {
 // [barewire.ErrRange], [barewire.ErrWindowClosed], or [ErrDomain] where the region is not
 // in the domain of the connection that the notification came by: nothing was written there.
 //
-//barewire:effect views=0 of w at i count count on ok
+//barewire:effect views=0 of w at i count count on ok, meets=w of n
 func Received[T barewire.Castable[T], A barewire.CanRemoteWrite](n Notification, w barewire.Window[T, A], i, count int) ([]T, error) {
 	if n.from == nil {
 		return nil, wrap(ErrOp, "received: a zero Notification; NextNotification gives others")

@@ -49,7 +49,7 @@ func checkName(name string) error {
 // registered and the connection is. Names have 1 to 120 printable bytes; the error is
 // [ErrName], [ErrOffered], [ErrTooMany] (see [Config.MaxOffers]), [ErrPlain], or [ErrRevoked] after [Revoke].
 //
-//barewire:effect uses=mr
+//barewire:effect uses=mr, meets=mr of c
 func Offer[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, mr *barewire.Region[T, R, A]) error {
 	reg, err := current(mr)
 	if err != nil {

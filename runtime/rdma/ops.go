@@ -19,7 +19,7 @@ import (
 // the queue is full: the error is an [*OpError] around the reason.
 //
 //go:noinline
-//barewire:effect fills=0 of dst on ok, fresh=0 on ok
+//barewire:effect fills=0 of dst on ok, fresh=0 on ok, meets=dst of p
 func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](p Poster, dst barewire.Span[T, A], src barewire.Remote[T, B]) (Op, error) {
 	var r request
 	r.verb = VerbRead
@@ -34,7 +34,7 @@ func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](
 // says. For what is refused see [Read].
 //
 //go:noinline
-//barewire:effect starts=0 of src on ok, fresh=0 on ok
+//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p
 func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbWrite
@@ -49,7 +49,7 @@ func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite
 // refused with [ErrNoCredit] while the peer has too many notifications and messages unread: [Conn.WaitCredit] waits.
 //
 //go:noinline
-//barewire:effect starts=0 of src on ok, fresh=0 on ok
+//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p
 func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A], imm uint32) (Op, error) {
 	var r request
 	r.verb, r.imm = VerbWriteNotify, imm
@@ -90,7 +90,7 @@ func WriteGather[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemot
 // [ErrNoCredit] while the peer has too many messages unread: [Conn.WaitCredit] waits.
 //
 //go:noinline
-//barewire:effect starts=0 of src on ok, fresh=0 on ok
+//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p
 func Send[T barewire.Fixed[T], A barewire.Registered](p Poster, src barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbSend
@@ -103,7 +103,7 @@ func Send[T barewire.Fixed[T], A barewire.Registered](p Poster, src barewire.Spa
 // ReadField is [Read] for one field of an element.
 //
 //go:noinline
-//barewire:effect fills=0 of dst on ok, fresh=0 on ok
+//barewire:effect fills=0 of dst on ok, fresh=0 on ok, meets=dst of p
 func ReadField[F any, A barewire.CanRemoteRead](p Poster, dst barewire.LocalField[F], src barewire.Field[F, A]) (Op, error) {
 	var r request
 	r.verb = VerbRead
@@ -116,7 +116,7 @@ func ReadField[F any, A barewire.CanRemoteRead](p Poster, dst barewire.LocalFiel
 // WriteField is [Write] for one field of an element.
 //
 //go:noinline
-//barewire:effect starts=0 of src on ok, fresh=0 on ok
+//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p
 func WriteField[F any, A barewire.CanRemoteWrite](p Poster, dst barewire.Field[F, A], src barewire.LocalField[F]) (Op, error) {
 	var r request
 	r.verb = VerbWrite

@@ -37,7 +37,7 @@ type registration struct {
 // and the one that is returned is the caller's to close. While windows on the region are open
 // it is [barewire.ErrBorrowed]. After an error the region is as it was, and still good.
 //
-//barewire:effect moves=r on ok, fresh=0 on ok
+//barewire:effect moves=r on ok, fresh=0 on ok, within=0 of dom
 func Register[T barewire.Fixed[T], R barewire.Registrable, A barewire.Registered](dom *Domain, r *barewire.Region[T, R, barewire.Unregistered], g barewire.Grant[T, A]) (*barewire.Region[T, R, A], error) {
 	h, gen, err := barewire.Core(friend, r)
 	if err != nil {
@@ -151,7 +151,7 @@ func (dom *Domain) closeRegions(ctx context.Context) error {
 // Also registers the memory of a registered region once more: in another domain,
 // or with other rights. The memory goes when all its regions are closed.
 //
-//barewire:effect uses=mr, fresh=0 on ok
+//barewire:effect uses=mr, fresh=0 on ok, within=0 of dom
 func Also[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.Registered](dom *Domain, mr *barewire.Region[T, R, A], g barewire.Grant[T, B]) (*barewire.Region[T, R, B], error) {
 	h, gen, err := barewire.Core(friend, mr)
 	if err != nil {

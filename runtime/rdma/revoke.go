@@ -112,7 +112,7 @@ type scope struct {
 // long as mr is registered. The error is [ErrNoScope] where the device cannot
 // do it ([Limits].ConnGrants), and [ErrRights] where g grants more than mr does.
 //
-//barewire:effect uses=mr
+//barewire:effect uses=mr, meets=mr of c
 func Grant[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.RemoteAccess](c *Conn, mr *barewire.Region[T, R, A], g barewire.Grant[T, B]) (*Scoped[T, B], error) {
 	_, rights, err := barewire.GrantParts(friend, g)
 	if err != nil {

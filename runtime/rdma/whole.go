@@ -21,7 +21,7 @@ import (
 // an error what is in dst are no elements, and if it was ctx's, dst is busy until the operations have ended.
 //
 //go:noinline
-//barewire:effect uses=dst
+//barewire:effect uses=dst, meets=dst of c
 func ReadWhole[T barewire.Sequenced[T], A barewire.Registered, B barewire.CanRemoteRead](ctx context.Context, c *Conn, dst barewire.Span[T, A], src barewire.Remote[T, B]) error {
 	w := whole{c: c, step: stepRead}
 	w.r.verb = VerbRead
@@ -48,7 +48,7 @@ func ReadWhole[T barewire.Sequenced[T], A barewire.Registered, B barewire.CanRem
 // which takes as long as [Config].OpTimeout allows at most.
 //
 //go:noinline
-//barewire:effect uses=src
+//barewire:effect uses=src, meets=src of c
 func WriteWhole[T barewire.Sequenced[T], A barewire.Registered, B barewire.CanRemoteReadWrite](ctx context.Context, c *Conn, dst barewire.Remote[T, B], src barewire.Span[T, A]) error {
 	w := whole{c: c, step: stepAsk}
 	w.r.verb = VerbWrite

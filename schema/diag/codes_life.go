@@ -17,6 +17,7 @@ const (
 	LyingDirective   Code = "BW5113"
 	TouchInFlight    Code = "BW5114"
 	ReleaseShared    Code = "BW5115"
+	ForeignDomain    Code = "BW5116"
 )
 
 var _ = register(
@@ -143,5 +144,13 @@ var _ = register(
 			"does not see is possible, so it is reported only where barewire-gen vet has --joins (go vet -vettool: -bwlife.joins).",
 		Wrong: "go serve(mr)\nerr = mr.Close()\n",
 		Right: "var wg sync.WaitGroup\nwg.Go(func() { serve(mr) })\nwg.Wait()\nerr = mr.Close()\n",
+	},
+	Rule{
+		Code: ForeignDomain, Name: "foreign-domain", Severity: Error,
+		Title: "a region of one domain is used on a connection of another",
+		Why: "What is registered in a domain may be used by the connections of that domain and by no others: the call is ErrDomain. Register the region in the " +
+			"connection's domain, or make a sibling of it there: rdma.Also. Reported where one of the two domains is made in the function itself.",
+		Wrong: "mr, err := rdma.Register(domA, r, SampleLocal())\nconn, err := domB.Dial(ctx, addr)\nop, err := rdma.Write(conn, rem, mr.Span(0, 1))\n",
+		Right: "mr, err := rdma.Register(domA, r, SampleLocal())\nhere, err := rdma.Also(domB, mr, SampleLocal())\nop, err := rdma.Write(conn, rem, here.Span(0, 1))\n",
 	},
 )

@@ -30,11 +30,12 @@ const (
 	Place  = "place"
 	Grant  = "grant"
 	Queue  = "queue"
+	Domain = "domain"
 )
 
 // kinds, residencies and rights are the names that stand behind their words.
 var (
-	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant, Queue}
+	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant, Queue, Domain}
 	residencies = []string{"cpu", "numa", "cxl", "cxl_shared", "gpu", "managed", "unified"}
 	accesses    = []string{"unregistered", "local", "remote_read", "remote_write", "remote_read_write",
 		"remote_atomic", "remote_read_atomic", "remote_write_atomic", "remote_read_write_atomic"}

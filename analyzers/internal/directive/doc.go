@@ -19,6 +19,7 @@
 //	view     a value that is good as long as what it is of: a span, a slice, an element
 //	remote   a reference to the memory of a peer
 //	queue    what collects operations, which start later
+//	domain   what memory and connections belong to, which are good together only
 //	place    where a schema lets memory live
 //	grant    what a schema lets peers do
 //
@@ -45,6 +46,8 @@
 //	writes=P             or written
 //	hears=P              it waits for what comes from P: the program may learn by it that operations have ended
 //	alias=R of P         R is P
+//	within=R of P        R belongs to the domain P, or to that of P
+//	meets=P of Q         P and Q have to belong to the same domain
 //	ends=F of R          the result F is a function that ends the result R
 //	lends=F of P         the function F is called with a window on P, which ends when it returns
 //

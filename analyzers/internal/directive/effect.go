@@ -30,13 +30,15 @@ const (
 	Writes   Verb = "writes"
 	Hears    Verb = "hears"
 	Ends     Verb = "ends"
+	Within   Verb = "within"
+	Meets    Verb = "meets"
 )
 
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
 	Reads: false, Writes: false, Hears: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Meets: true,
 }
 
 // The conditions. The empty one is always.

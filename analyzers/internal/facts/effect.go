@@ -90,6 +90,8 @@ func (d *declared) clause(c directive.Clause) error {
 			d.out.Writes = append(d.out.Writes, p)
 		}
 		return err
+	case directive.Within, directive.Meets:
+		return d.domains(c)
 	case directive.Ends:
 		f, err := d.result(c.What)
 		if err != nil {
@@ -133,6 +135,21 @@ func (d *declared) clause(c directive.Clause) error {
 			x.Post = Kept
 		}
 	})
+}
+
+// domains is a clause about what belongs together.
+func (d *declared) domains(c directive.Clause) error {
+	which, to := d.result, &d.out.Within
+	if c.Verb == directive.Meets {
+		which, to = d.param, &d.out.Meets
+	}
+	a, err := which(c.What)
+	if err != nil {
+		return err
+	}
+	b, err := d.param(c.Of)
+	*to = append(*to, Pair{a, b})
+	return err
 }
 
 // derived is a clause about a result that comes from a parameter.

@@ -29,6 +29,8 @@ type Func struct {
 	Params   []Param // sorted by Index and Path
 	Fresh    []Fresh // sorted by Result
 	Closes   []Close
+	Within   []Pair // a result, and the parameter whose domain it belongs to
+	Meets    []Pair // parameters that have to belong to the same domain
 	Lends    []Lend
 	NeverNil []int // results that are never nil
 	Reads    []int // parameters whose memory it surely reads
@@ -126,6 +128,9 @@ type Fresh struct {
 // Close is a result that is a function, and the result that is ended when it is called.
 type Close struct{ Func, Of int }
 
+// Pair is two numbers of parameters or results.
+type Pair struct{ A, B int }
+
 // Lend is a parameter that is a function, which is called once at most with a window on another.
 type Lend struct{ Func, Of int }
 
@@ -152,6 +157,12 @@ func (f *Func) String() string {
 	}
 	for _, c := range f.Closes {
 		parts = append(parts, fmt.Sprintf("%d closes %d", c.Func, c.Of))
+	}
+	for _, p := range f.Within {
+		parts = append(parts, fmt.Sprintf("%d within %d", p.A, p.B))
+	}
+	for _, p := range f.Meets {
+		parts = append(parts, fmt.Sprintf("%d meets %d", p.A, p.B))
 	}
 	for _, l := range f.Lends {
 		parts = append(parts, fmt.Sprintf("lends %d to %d", l.Of, l.Func))
@@ -226,7 +237,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -252,6 +263,10 @@ func (f *Func) Sort() {
 	slices.SortFunc(f.Fresh, func(a, b Fresh) int { return cmp.Compare(a.Result, b.Result) })
 	slices.SortFunc(f.Closes, func(a, b Close) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
 	f.Closes = slices.Compact(f.Closes)
+	for _, list := range []*[]Pair{&f.Within, &f.Meets} {
+		slices.SortFunc(*list, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
+		*list = slices.Compact(*list)
+	}
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
 	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes} {
 		slices.Sort(*list)
