@@ -66,12 +66,13 @@ deps: ## Install what tests use beside Go: node packages, QEMU, iproute2
 	bash internal/difftest/deps.sh
 
 .PHONY: lint
-lint: build ## gofmt, vet, staticcheck and our own vet, over the tree and over generated code
+lint: build ## gofmt, vet, staticcheck and our own vet, over the tree, bench and generated code
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs -r gofmt -l); \
 		if [ -n "$$unformatted" ]; then echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 	$(BIN)/barewire-gen vet ./examples/... ./cmd/... ./gen/... ./schema/... ./analyzers/...
+	cd bench && $(GO) vet ./... && $(STATICCHECK) ./... && $(BIN)/barewire-gen vet ./...
 	$(GO) run ./internal/golden/extract _golden
 	@unformatted=$$(gofmt -l _golden); if [ -n "$$unformatted" ]; then echo "generated code is not gofmt-clean:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./_golden/*/

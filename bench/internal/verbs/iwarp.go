@@ -50,34 +50,25 @@ func domainOver(ctx context.Context, l *Loop, way string) (*rdma.Domain, error) 
 	return dev.Domain()
 }
 
-// registered makes a region of n elements that a grant goes with.
-func registered[T barewire.Fixed[T], A barewire.Registered](dom *rdma.Domain, p barewire.Place[T, barewire.CPU], g barewire.Grant[T, A], n int) (*barewire.Region[T, barewire.CPU, A], error) {
-	r, err := barewire.New(p, n)
-	if err != nil {
-		return nil, err
-	}
-	return rdma.Register(dom, r, g)
-}
-
 // newSide registers the memory, offers it and takes what the peer offers.
-func newSide(ctx context.Context, dom *rdma.Domain, conn *rdma.Conn) (s *side, err error) {
+func newSide(ctx context.Context, l *Loop, dom *rdma.Domain, conn *rdma.Conn) (s *side, err error) {
 	s = &side{conn: conn}
-	if s.in, err = registered(dom, regions.PacketInCPU(), regions.PacketRemoteWrite(), many); err != nil {
+	if s.in, err = registered(l, dom, regions.PacketInCPU(), regions.PacketRemoteWrite(), many); err != nil {
 		return nil, err
 	}
-	if s.out, err = registered(dom, regions.PacketInCPU(), regions.PacketRemoteWrite(), many); err != nil {
+	if s.out, err = registered(l, dom, regions.PacketInCPU(), regions.PacketRemoteWrite(), many); err != nil {
 		return nil, err
 	}
-	if s.pages, err = registered(dom, regions.PageInCPU(), regions.PageRemoteReadWrite(), pages); err != nil {
+	if s.pages, err = registered(l, dom, regions.PageInCPU(), regions.PageRemoteReadWrite(), pages); err != nil {
 		return nil, err
 	}
 	if err := fill(s.pages); err != nil {
 		return nil, err
 	}
-	if s.read, err = barewire.Open(s.in); err != nil {
+	if s.read, err = opened(l, s.in); err != nil {
 		return nil, err
 	}
-	if s.write, err = barewire.Open(s.out); err != nil {
+	if s.write, err = opened(l, s.out); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(rdma.Offer(ctx, conn, "packets", s.in), rdma.Offer(ctx, conn, "pages", s.pages)); err != nil {
@@ -116,7 +107,8 @@ func (s *side) send(ctx context.Context, imm uint32) error {
 // those whose number is not 0 with the packet that came.
 func serveIWARP(way string, ready func(string)) error {
 	ctx := context.Background()
-	dom, err := domainOver(ctx, &Loop{}, way)
+	l := &Loop{} // the end of the process closes what it has
+	dom, err := domainOver(ctx, l, way)
 	if err != nil {
 		return err
 	}
@@ -130,7 +122,7 @@ func serveIWARP(way string, ready func(string)) error {
 	if err != nil {
 		return err
 	}
-	s, err := newSide(ctx, dom, conn)
+	s, err := newSide(ctx, l, dom, conn)
 	if err != nil {
 		return err
 	}
@@ -169,7 +161,7 @@ func overIWARP(way string, run iwarpRun) func() (*Loop, error) {
 		if err != nil {
 			return err
 		}
-		s, err := newSide(ctx, dom, conn)
+		s, err := newSide(ctx, l, dom, conn)
 		if err != nil {
 			return err
 		}

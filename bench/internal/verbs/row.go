@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
 // Row is one line of a table.
@@ -69,6 +71,30 @@ func (l *Loop) Calibrate(d, window time.Duration) (n int, err error) {
 
 // onClose adds what Close does.
 func (l *Loop) onClose(f func() error) { l.close = append(l.close, f) }
+
+// registered makes a region of n elements that a grant goes with, and closes it with the loop.
+func registered[T barewire.Fixed[T], A barewire.Registered](l *Loop, dom *rdma.Domain, p barewire.Place[T, barewire.CPU], g barewire.Grant[T, A], n int) (*barewire.Region[T, barewire.CPU, A], error) {
+	r, err := barewire.New(p, n)
+	if err != nil {
+		return nil, err
+	}
+	mr, err := rdma.Register(dom, r, g)
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	l.onClose(mr.Close)
+	return mr, nil
+}
+
+// opened opens a window, and closes it with the loop.
+func opened[T barewire.Fixed[T], A barewire.Access](l *Loop, r *barewire.Region[T, barewire.CPU, A]) (barewire.Window[T, A], error) {
+	w, err := barewire.Open(r)
+	if err != nil {
+		return w, err
+	}
+	l.onClose(w.Close)
+	return w, nil
+}
 
 // opener makes a row's Open of a function that adds to a Loop what is to be
 // closed, also where it fails.

@@ -38,28 +38,24 @@ type packets struct {
 	write barewire.Window[regions.Packet, barewire.Local]
 }
 
-// open registers both regions, and exchanges them with the peer.
-func (p *packets) open(ctx context.Context, dom *rdma.Domain, conn *rdma.Conn) (err error) {
+// register makes both regions.
+func (p *packets) register(l *Loop, dom *rdma.Domain) (err error) {
+	if p.in, err = registered(l, dom, regions.PacketInCPU(), regions.PacketRemoteWrite(), 1); err != nil {
+		return err
+	}
+	if p.out, err = registered(l, dom, regions.PacketInCPU(), regions.PacketLocal(), 1); err != nil {
+		return err
+	}
+	if p.read, err = opened(l, p.in); err != nil {
+		return err
+	}
+	p.write, err = opened(l, p.out)
+	return err
+}
+
+// exchange offers what the peer writes to, and takes what it offers.
+func (p *packets) exchange(ctx context.Context, conn *rdma.Conn) (err error) {
 	p.conn = conn
-	r, err := barewire.New(regions.PacketInCPU(), 1)
-	if err != nil {
-		return err
-	}
-	if p.in, err = rdma.Register(dom, r, regions.PacketRemoteWrite()); err != nil {
-		return err
-	}
-	if r, err = barewire.New(regions.PacketInCPU(), 1); err != nil {
-		return err
-	}
-	if p.out, err = rdma.Register(dom, r, regions.PacketLocal()); err != nil {
-		return err
-	}
-	if p.read, err = barewire.Open(p.in); err != nil {
-		return err
-	}
-	if p.write, err = barewire.Open(p.out); err != nil {
-		return err
-	}
 	if err := rdma.Offer(ctx, conn, "packets", p.in); err != nil {
 		return err
 	}
@@ -76,14 +72,14 @@ func (p *packets) send(ctx context.Context, imm uint32) error {
 	return op.Wait(ctx)
 }
 
-// device opens a device of shm with one domain.
-func device(ctx context.Context, mode rdma.Mode) (*rdma.Device, *rdma.Domain, error) {
+// domainOn opens a device of shm with one domain.
+func domainOn(ctx context.Context, l *Loop, mode rdma.Mode) (*rdma.Domain, error) {
 	dev, err := rdma.Open(ctx, rdma.Config{Provider: shm.Provider(), Mode: mode, Logger: quiet})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	dom, err := dev.Domain()
-	return dev, dom, err
+	l.onClose(dev.Close)
+	return dev.Domain()
 }
 
 // accept waits for the one peer there is.
@@ -100,7 +96,8 @@ func accept(ctx context.Context, dom *rdma.Domain, ready func(string)) (*rdma.Co
 // echoPackets is the other process: it sends back what it gets.
 func echoPackets(mode rdma.Mode, ready func(string)) error {
 	ctx := context.Background()
-	_, dom, err := device(ctx, mode)
+	l := &Loop{} // the end of the process closes what it has
+	dom, err := domainOn(ctx, l, mode)
 	if err != nil {
 		return err
 	}
@@ -109,7 +106,7 @@ func echoPackets(mode rdma.Mode, ready func(string)) error {
 		return err
 	}
 	var p packets
-	if err := p.open(ctx, dom, conn); err != nil {
+	if err := errors.Join(p.register(l, dom), p.exchange(ctx, conn)); err != nil {
 		return err
 	}
 	for {
@@ -133,17 +130,19 @@ func shmRoundTrip(name string) func(*Loop) error {
 		}
 		ctx, cancel := within()
 		l.onClose(func() error { cancel(); return nil })
-		dev, dom, err := device(ctx, modes[name])
-		if err != nil {
-			return err
-		}
-		l.onClose(dev.Close)
-		conn, err := dom.Dial(ctx, addr)
+		dom, err := domainOn(ctx, l, modes[name])
 		if err != nil {
 			return err
 		}
 		var p packets
-		if err := p.open(ctx, dom, conn); err != nil {
+		if err := p.register(l, dom); err != nil {
+			return err
+		}
+		conn, err := dom.Dial(ctx, addr)
+		if err != nil {
+			return err
+		}
+		if err := p.exchange(ctx, conn); err != nil {
 			return err
 		}
 		seq := uint64(0)
@@ -203,18 +202,20 @@ func oneThread(l *Loop) error {
 	var sides [2]packets
 	addr, accepted := make(chan string, 1), make(chan error, 1)
 	for i := range sides {
-		dev, dom, err := device(ctx, rdma.Busy)
+		dom, err := domainOn(ctx, l, rdma.Busy)
 		if err != nil {
 			return err
 		}
-		l.onClose(dev.Close)
+		if err := sides[i].register(l, dom); err != nil {
+			return err
+		}
 		if i == 0 {
 			go func() {
 				conn, err := accept(ctx, dom, func(a string) { addr <- a })
 				if err != nil {
 					close(addr)
 				} else {
-					err = sides[0].open(ctx, dom, conn)
+					err = sides[0].exchange(ctx, conn)
 				}
 				accepted <- err
 			}()
@@ -222,7 +223,7 @@ func oneThread(l *Loop) error {
 		}
 		conn, err := dom.Dial(ctx, <-addr)
 		if err == nil {
-			err = sides[1].open(ctx, dom, conn)
+			err = sides[1].exchange(ctx, conn)
 		}
 		if err := errors.Join(err, <-accepted); err != nil {
 			return err
@@ -253,7 +254,8 @@ const (
 // takePages is the other process: it offers memory, and does nothing.
 func takePages(ready func(string)) error {
 	ctx := context.Background()
-	_, dom, err := device(ctx, rdma.ByEvent)
+	l := &Loop{} // the end of the process closes what it has
+	dom, err := domainOn(ctx, l, rdma.ByEvent)
 	if err != nil {
 		return err
 	}
@@ -261,11 +263,7 @@ func takePages(ready func(string)) error {
 	if err != nil {
 		return err
 	}
-	r, err := barewire.New(regions.PageInCPU(), pages)
-	if err != nil {
-		return err
-	}
-	in, err := rdma.Register(dom, r, regions.PageRemoteWrite())
+	in, err := registered(l, dom, regions.PageInCPU(), regions.PageRemoteWrite(), pages)
 	if err != nil {
 		return err
 	}
@@ -280,11 +278,10 @@ func shmBulk(l *Loop) error {
 	}
 	ctx, cancel := within()
 	l.onClose(func() error { cancel(); return nil })
-	dev, dom, err := device(ctx, rdma.Adaptive)
+	dom, err := domainOn(ctx, l, rdma.Adaptive)
 	if err != nil {
 		return err
 	}
-	l.onClose(dev.Close)
 	conn, err := dom.Dial(ctx, addr)
 	if err != nil {
 		return err
@@ -293,11 +290,7 @@ func shmBulk(l *Loop) error {
 	if err != nil {
 		return err
 	}
-	r, err := barewire.New(regions.PageInCPU(), pages)
-	if err != nil {
-		return err
-	}
-	from, err := rdma.Register(dom, r, regions.PageLocal())
+	from, err := registered(l, dom, regions.PageInCPU(), regions.PageLocal(), pages)
 	if err != nil {
 		return err
 	}

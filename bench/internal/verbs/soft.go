@@ -58,18 +58,11 @@ func connectSoft(ctx context.Context, l *Loop, cfg rdma.Config) (*wordPair, erro
 	if err := errors.Join(err, <-dialled); err != nil {
 		return nil, err
 	}
-	r, err := barewire.New(regions.WordInCPU(), words)
+	target, err := registered(l, doms[1], regions.WordInCPU(), regions.WordRemoteWrite(), words)
 	if err != nil {
 		return nil, err
 	}
-	target, err := rdma.Register(doms[1], r, regions.WordRemoteWrite())
-	if err != nil {
-		return nil, err
-	}
-	if r, err = barewire.New(regions.WordInCPU(), words); err != nil {
-		return nil, err
-	}
-	if p.from, err = rdma.Register(doms[0], r, regions.WordLocal()); err != nil {
+	if p.from, err = registered(l, doms[0], regions.WordInCPU(), regions.WordLocal(), words); err != nil {
 		return nil, err
 	}
 	if err := rdma.Offer(ctx, peer, "words", target); err != nil {

@@ -120,8 +120,9 @@ func lacking(addr string) error {
 	}
 	local, err := rdma.Register(dom, r, sample.TickLocal())
 	if err != nil {
-		return err
+		return errors.Join(err, r.Close())
 	}
+	defer local.Close()
 	op, err := rdma.Write(conn, rem.Slice(0, 1), local.Span(0, 1))
 	if err != nil {
 		return err
