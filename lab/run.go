@@ -53,22 +53,35 @@ func (l *lab) fetch(boots []boot) error {
 	}
 	defer unlock()
 	for _, b := range boots {
-		if _, _, err := l.kernel(b); err != nil {
+		if _, err := l.kernel(b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// kernel gets tools, kernel and base.
-func (l *lab) kernel(b boot) (k *debian.Kernel, base string, err error) {
-	if err := l.debian.Install(initramfs.Packages...); err != nil {
-		return nil, "", err
+// kernel gets tools, kernel, base and driver.
+func (l *lab) kernel(b boot) (f files, err error) {
+	if err = l.debian.Install(initramfs.Packages...); err != nil {
+		return f, err
 	}
-	if k, err = l.debian.Kernel(l.cache, b.kernel); err == nil {
-		base, err = initramfs.Base(l.debian, l.cache, k)
+	if f.kernel, err = l.debian.Kernel(l.cache, b.kernel); err != nil {
+		return f, err
 	}
-	return k, base, err
+	if b.preset.Driver != nil {
+		if f.driver, err = l.debian.Module(l.cache, f.kernel, *b.preset.Driver); err != nil {
+			return f, err
+		}
+	}
+	f.base, err = initramfs.Base(l.debian, l.cache, f.kernel)
+	return f, err
+}
+
+// files are what boots have in common.
+type files struct {
+	kernel *debian.Kernel
+	base   string // of the archive
+	driver string // empty: none
 }
 
 // all does boots, one after the other, and sums up. A guest that dies fails what it was to run; the others go on.
@@ -93,7 +106,7 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 		return err
 	}
 	defer unlock()
-	k, base, err := l.kernel(b)
+	have, err := l.kernel(b)
 	if err != nil {
 		return err
 	}
@@ -105,6 +118,9 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 		return err
 	}
 	over := initramfs.Overlay{Programs: map[string]string{}, Trees: map[string]string{}}
+	if have.driver != "" {
+		over.Programs["/lab/"+filepath.Base(have.driver)] = have.driver
+	}
 	if err := l.build(ctx, b, dir, &over); err != nil {
 		return err
 	}
@@ -112,10 +128,10 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 	defer cancel()
 	var guests sync.WaitGroup
 	for n := 1; n <= b.preset.Guests; n++ {
-		g := &machine.Guest{Preset: b.preset, Number: n, Kernel: k, Dir: dir, Nonce: "@@" + rand.Text()}
+		g := &machine.Guest{Preset: b.preset, Number: n, Kernel: have.kernel, Dir: dir, Nonce: "@@" + rand.Text()}
 		g.Initrd = filepath.Join(dir, fmt.Sprintf("initrd%d", n))
 		over.Plan = l.plan(b, g)
-		if err := over.Write(g.Initrd, base); err != nil {
+		if err := over.Write(g.Initrd, have.base); err != nil {
 			return err
 		}
 		guests.Go(func() { l.follow(ctx, b, g) })

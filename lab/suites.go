@@ -30,6 +30,11 @@ var suite = []struct {
 	presets string
 	job     job
 }{
+	{"rdma", job{pkg: "./lab/guest", args: []string{"-test.run=^TestRDMA"}}},
+	{"pair", job{pkg: "./lab/guest", args: []string{"-test.run=^TestPair"}}},
+	{"numa", job{pkg: "./lab/guest", args: []string{"-test.run=^TestNUMA"}}},
+	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
+	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^(TestNetem|TestNetworks)$"}}},
 }
 

@@ -79,7 +79,9 @@ func (s *Summary) Add(e Event) {
 		}
 		delete(s.output, key)
 	case "fail":
-		s.failed = append(s.failed, key)
+		if !slices.Contains(s.failed, key) {
+			s.failed = append(s.failed, key)
+		}
 		fmt.Fprint(s.w, strings.Join(s.output[key], ""))
 		delete(s.output, key)
 	case "skip":

@@ -52,7 +52,7 @@ var opened = []string{
 var drivers = []string{
 	"virtio_pci", "virtio_net", "9p", "9pnet_virtio",
 	"dummy", "veth", "tun", "macvlan", "vrf", "sch_netem",
-	"rdma_rxe", "ib_uverbs", "rdma_ucm", "ib_umad", "iw_cm", "crc32_generic", "crc32c_generic",
+	"rdma_rxe", "ib_uverbs", "rdma_ucm", "ib_umad", "iw_cm", "?libcrc32c", "crc32_generic", "crc32c_generic",
 	"cxl_acpi", "cxl_pci", "cxl_mem", "cxl_pmem", "cxl_port", "?dax_cxl", "dax_pmem", "dax_hmem", "kmem", "device_dax",
 	"nfit", "nd_pmem", "nd_btt", "nd_e820", "libnvdimm",
 }

@@ -5,14 +5,17 @@ package machine
 import (
 	"fmt"
 	"path/filepath"
+
+	"github.com/fidelityframework/barewire-gen/lab/internal/debian"
 )
 
 // Preset is a machine that tests may ask for.
 type Preset struct {
 	Name   string
 	About  string
-	Guests int    // how many are switched on together
-	Setup  string // shell, run in each guest as $guest (1, 2) before the first test; it must end with 0
+	Guests int            // how many are switched on together
+	Driver *debian.Module // one to build for its kernel, nil: none. It is /lab/<name>.ko in the guest
+	Setup  string         // shell, run in each guest as $guest (1, 2) before the first test; it must end with 0
 
 	// args are what QEMU is given for it. dir is of the run, and for files of the machine.
 	args func(dir string, guest int) []string
@@ -77,11 +80,12 @@ rdma link add rxelo type rxe netdev lo
 // iwarp has the kernel's iWARP, which Debian leaves out: the lab builds the module from Debian's source.
 var iwarp = &Preset{
 	Name: "iwarp", About: "iWARP on one host: siw, built from Debian's kernel source, on a dummy device",
-	Guests: 1, args: plain,
+	Guests: 1, args: plain, Driver: &debian.Module{Source: "drivers/infiniband/sw/siw", Config: "CONFIG_RDMA_SIW"},
 	Setup: soft + `
 modprobe ib_uverbs
 modprobe rdma_ucm
 modprobe iw_cm
+for m in $(modinfo -F depends /lab/siw.ko | tr , ' '); do modprobe $m; done
 insmod /lab/siw.ko
 ip link add bw0 type dummy
 network bw0 10.99.0.1/24 fd99::1/64
@@ -184,7 +188,10 @@ var cxl = &Preset{
 			"-device", "cxl-type3,bus=rp0,memdev=mem0,lsa=lsa0,id=cxl-pmem0"}
 	},
 	Setup: numa.Setup + `
-for m in cxl_acpi cxl_pci cxl_mem cxl_pmem cxl_port nd_pmem dax_pmem device_dax; do modprobe $m; done
+modprobe 9pnet_virtio
+mount -t 9p -o ro,trans=virtio,version=9p2000.L host /host
+echo offline > /sys/devices/system/memory/auto_online_blocks
+for m in cxl_acpi cxl_pci cxl_mem cxl_pmem cxl_port nd_pmem dax_pmem device_dax kmem; do modprobe $m; done
 for i in $(seq 100); do [ -e /sys/bus/cxl/devices/mem0 ] && [ -e /sys/bus/cxl/devices/decoder0.0 ] && break; sleep 0.1; done
 cxl create-region -m -d decoder0.0 -w 1 -t pmem mem0
 for i in $(seq 100); do [ -e /sys/bus/nd/devices/region0 ] && break; sleep 0.1; done
