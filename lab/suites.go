@@ -36,6 +36,8 @@ var suite = []struct {
 	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
 	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^(TestNetem|TestNetworks)$"}}},
+	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
+	{"iwarp", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestRping"}}},
 }
 
 // suites are the boots that all of it takes.
