@@ -37,10 +37,12 @@ type ping struct {
 	local *barewire.Region[sample.Word, barewire.CPU, barewire.Local]
 }
 
-func newPing(t *testing.T, plain bool) *ping {
+func newPing(t *testing.T, plain, noCRC bool) *ping {
 	ctx := soon(t)
 	p := &ping{t: t}
-	p.dev = must(rdma.Open(ctx, rdma.Config{Provider: iwarp.New(iwarp.Options{}), Plain: plain, Logger: quiet}))(t)
+	p.dev = must(rdma.Open(ctx, rdma.Config{
+		Provider: iwarp.New(iwarp.Options{}), Plain: plain, Transport: rdma.IWARP{NoCRC: noCRC}, Logger: quiet,
+	}))(t)
 	t.Cleanup(func() { ok(t, p.dev.Close()) })
 	p.dom = must(p.dev.Domain())(t)
 	p.words = must(rdma.Register(p.dom, must(barewire.New(sample.WordInCPU(), pingWords))(t), sample.WordRemoteReadWrite()))(t)
@@ -143,15 +145,20 @@ func TestForeignClient(t *testing.T) {
 		name  string
 		plain bool // this side says so, or finds out
 		say   startup
+		stale int // octets of the answers to reads of nothing
 	}{
-		{"enhanced", true, startup{mpaCRC | mpaEnhanced, 2, depths}},
-		{"enhanced, found out", false, startup{mpaCRC | mpaEnhanced, 2, depths}},
-		{"a client", true, startup{mpaCRC | mpaEnhanced, 2, []byte{0, 16, 0, 16}}},
-		{"without checksums of its own", true, startup{mpaEnhanced, 2, depths}},
-		{"with private data of its own", false, startup{mpaCRC | mpaEnhanced, 2, append(slices.Clone(depths), "some words that are nothing of ours"...)}},
+		{"enhanced", true, startup{mpaCRC | mpaEnhanced, 2, depths}, 0},
+		{"enhanced, found out", false, startup{mpaCRC | mpaEnhanced, 2, depths}, 0},
+		{"a client", true, startup{mpaCRC | mpaEnhanced, 2, []byte{0, 16, 0, 16}}, 0},
+		{"without checksums of its own", true, startup{mpaEnhanced, 2, depths}, 0},
+		{"with private data of its own", false, startup{mpaCRC | mpaEnhanced, 2, append(slices.Clone(depths), "some words that are nothing of ours"...)}, 0},
+		{"that answers too much", true, startup{mpaCRC | mpaEnhanced, 2, depths}, 16},
+		{"that answers much too much", true, startup{mpaCRC | mpaEnhanced, 2, depths}, 1400},
+		{"that answers much too much, without checksums", true, startup{mpaEnhanced, 2, depths}, 60000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPing(t, c.plain)
+			noCRC := c.say.flags&mpaCRC == 0 && c.stale > 0
+			p := newPing(t, c.plain, noCRC)
 			ctx := soon(t)
 			ln := must(p.dom.Listen(ctx, ""))(t)
 			done := make(chan error, 1)
@@ -165,13 +172,17 @@ func TestForeignClient(t *testing.T) {
 				}
 				done <- err
 			}()
-			f := &foreign{crc: true, memory: pattern(1), stag: 0x01020304, base: 0x7f0000001000}
+			f := &foreign{crc: !noCRC, memory: pattern(1), stag: 0x01020304, base: 0x7f0000001000, stale: make([]byte, c.stale)}
 			f.conn = must(net.Dial("tcp", ln.Addr()))(t)
 			defer f.conn.Close()
 			f.greet("Req", c.say)
 			reply := must(f.greeting("Rep"))(t)
 			ready := c.say.private[0]&0x80 != 0
-			if reply.flags != mpaCRC|mpaEnhanced || reply.revision != 2 || len(reply.private) != 4 || reply.private[0]&0x80 != 0 != ready {
+			flags := byte(mpaCRC | mpaEnhanced)
+			if noCRC {
+				flags = mpaEnhanced
+			}
+			if reply.flags != flags || reply.revision != 2 || len(reply.private) != 4 || reply.private[0]&0x80 != 0 != ready {
 				t.Errorf("the reply is %+v", reply)
 			}
 			if ready {
@@ -214,7 +225,7 @@ func TestForeignServer(t *testing.T) {
 		{"of revision 1", startup{mpaCRC, 1, nil}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p := newPing(t, true)
+			p := newPing(t, true, false)
 			set(t, p.words, pattern(5))
 			ctx := soon(t)
 			ln := must(net.Listen("tcp", "127.0.0.1:0"))(t)

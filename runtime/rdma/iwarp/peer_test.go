@@ -22,6 +22,7 @@ type foreign struct {
 	memory []byte // what it exports
 	stag   uint32 // under this key
 	base   uint64 // from this address on
+	stale  []byte // what it answers to a read of nothing, as Linux's siw may
 }
 
 // The bits of the first two octets of a segment. Source: RFC 5041, section 4.1; RFC 5040, section 4.1.
@@ -246,7 +247,7 @@ func (f *foreign) respond(s segment) error {
 	be := binary.BigEndian
 	sink, to, size := be.Uint32(s.payload), be.Uint64(s.payload[4:]), be.Uint32(s.payload[12:])
 	if size == 0 {
-		f.put(tagged(ddpLast, opReadResponse, sink, to, nil))
+		f.put(tagged(ddpLast, opReadResponse, sink, to, f.stale))
 		return nil
 	}
 	source, at := be.Uint32(s.payload[16:]), be.Uint64(s.payload[20:])-f.base

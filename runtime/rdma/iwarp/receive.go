@@ -224,6 +224,9 @@ func (q *queue) beginFrame(b []byte) (begun bool, v verdict, fault *fpdu.Fault) 
 	in.r += fpdu.LengthSize + in.h.Size()
 	in.left, in.stream = payload, streamEnds
 	in.skip = fpdu.Pad(in.ulpdu) + fpdu.CRCSize
+	if in.to.kind == nowhere {
+		in.left, in.skip = 0, in.left+in.skip
+	}
 	return true, wantMore, nil
 }
 
