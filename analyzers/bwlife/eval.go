@@ -262,6 +262,9 @@ func (r *run) assume(fr *frame, s *state, id int32, b, hope bool) bool {
 	case k.op == "true" && b && k.x.kind == symbol:
 		if call, ok := r.symbols.keys[k.x.id].v.(*ssa.Call); ok && isErrorTest(call) && r.symbols.keys[k.x.id].frame == fr.id {
 			if e := r.eval(fr, s, call.Call.Args[0]); e.kind == symbol {
+				if isEndOfContext(call) {
+					r.abandoned(s, r.symbols.keys[e.id])
+				}
 				return r.assume(fr, s, r.condition(condKey{op: "nil", x: e}).id, false, hope)
 			}
 		}

@@ -281,3 +281,29 @@ func (r *run) touch(s *state, id int32, at token.Pos, writes bool) {
 		return
 	}
 }
+
+// isEndOfContext reports whether a test of an error asks whether a context has ended.
+func isEndOfContext(test *ssa.Call) bool {
+	if len(test.Call.Args) < 2 {
+		return false
+	}
+	load, ok := test.Call.Args[1].(*ssa.UnOp)
+	if !ok {
+		return false
+	}
+	g, ok := load.X.(*ssa.Global)
+	return ok && g.Pkg != nil && g.Pkg.Pkg.Path() == "context" && (g.Name() == "DeadlineExceeded" || g.Name() == "Canceled")
+}
+
+// abandoned is a wait that ended with its context, as its error says: the operation goes on.
+func (r *run) abandoned(s *state, err symKey) {
+	wait, ok := err.v.(*ssa.Call)
+	if !ok {
+		return
+	}
+	for i := range s.things {
+		if t := &s.things[i]; r.infos[t.id].kind == directive.Op && t.phase == dead && t.at == wait.Pos() {
+			*t = thing{id: t.id, phase: live, free: t.free, stale: t.stale, at: r.infos[t.id].pos}
+		}
+	}
+}

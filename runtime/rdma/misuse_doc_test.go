@@ -107,7 +107,8 @@ iwarp (between hosts). The tests commit each one that can be committed.
 * **error**: the call that makes the mistake, or else the next one, gives an error that names the region, its type,
   where it was made, and where the operation was posted. It never panics.
 * **cannot happen**: there is nothing to get wrong, or the library sees to it.
-* **vet, later**: for the analyzers, before the program runs.
+* **vet**: ` + "`barewire-gen vet`" + ` finds it before the program runs, with the codes that stand there (` + "`barewire-gen explain`" + `): where it is sure,
+  for what happens within a function and what it calls.
 * **not here**: soft, shm and iwarp have nothing of the kind.
 
 The compiler's errors are those of %[1]c%[2]s%[1]c, shortened: a type that is "missing in" a constraint comes with the list of those that are not.

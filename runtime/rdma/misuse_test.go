@@ -131,7 +131,7 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("entry %d is not complete: %+v", i+1, m)
 		}
 		for _, e := range m.ends {
-			if !slices.Contains([]string{atCompile, atRun, harmless, byVet, elsewhere}, e) {
+			if !slices.Contains([]string{atCompile, atRun, harmless, elsewhere}, e) && !strings.HasPrefix(e, byVet+" (BW5") {
 				t.Errorf("entry %d ends in %q", m.n, e)
 			}
 		}
