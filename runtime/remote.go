@@ -12,6 +12,8 @@ import (
 // Ref is a reference to memory of a peer as it travels: 48 bytes, little-endian
 // in this order, the wire format of a #@ref field; as a BARE message it is Reference in
 // rdma/internal/ctl/ctl.bare. It names, and protects nothing: the peer checks scope, bounds and rights.
+//
+//barewire:type capability
 type Ref struct {
 	Addr    uint64   // offset in the key's space; never an address in a process for software providers
 	Count   uint64   // elements
@@ -141,6 +143,8 @@ func (r remote) outside(i, n int) remote {
 
 // Narrow gives up rights: g grants what is kept. The error is [ErrBadRef] where
 // that is more than rem has.
+//
+//barewire:effect narrows=0 of rem
 func Narrow[B RemoteAccess, T Fixed[T], A RemoteAccess](rem Remote[T, A], g Grant[T, B]) (Remote[T, B], error) {
 	if g.info == nil {
 		return Remote[T, B]{}, ErrNoGrant
@@ -176,6 +180,8 @@ func PutRemote[T Fixed[T], A RemoteAccess](b []byte, rem Remote[T, A]) error {
 // RemoteFrom reads a reference from 48 bytes for the rights that g grants. The
 // error is [ErrBadRef] where the bytes are of another type (by schema hash and
 // size), another version, or grant less; and [ErrNoRemote] where they are zero.
+//
+//barewire:effect narrows=0 of b
 func RemoteFrom[T Fixed[T], A RemoteAccess](b []byte, g Grant[T, A]) (Remote[T, A], error) {
 	if g.info == nil {
 		return Remote[T, A]{}, ErrNoGrant

@@ -15,6 +15,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
@@ -30,11 +31,19 @@ var Analyzer = &analysis.Analyzer{
 		"It reports regions that no allocator made, zero values in calls that cannot use them, detours through unsafe and reflect, " +
 		"hand-made places and grants, and wrong //barewire: directives. `barewire-gen explain` has a page for each code.",
 	Run:       run,
-	FactTypes: []analysis.Fact{(*Known)(nil)},
+	FactTypes: []analysis.Fact{(*Known)(nil), (*Effects)(nil)},
 }
 
 // codes are those that this analyzer reports and an ignore may name.
-var codes = []diag.Code{diag.ForgedHandle, diag.ZeroArgument, diag.Laundered, diag.NeverThatType, diag.MintedByHand}
+var codes = []diag.Code{
+	diag.ForgedHandle, diag.ZeroArgument, diag.Laundered, diag.NeverThatType, diag.MintedByHand,
+	diag.OtherSchema, diag.TwoVersions, diag.MoreRights, diag.DeviceAddress, diag.PeerWritable,
+}
+
+// runtimes are those that a trusted package may have: it is the runtime, or a test of what it does.
+var runtimes = []diag.Code{
+	diag.ForgedHandle, diag.ZeroArgument, diag.MintedByHand, diag.MoreRights, diag.DeviceAddress, diag.PeerWritable, diag.TwoVersions,
+}
 
 func run(pass *analysis.Pass) (any, error) {
 	r := &reader{pass: pass}
@@ -43,7 +52,10 @@ func run(pass *analysis.Pass) (any, error) {
 	if known == nil {
 		return nil, nil // it has nothing to do with the runtime
 	}
-	c := &check{pass: pass, info: pass.TypesInfo, trusted: r.trusted, known: index(known, pass.Pkg), filter: ignore.New(pass, codes...)}
+	for fn, list := range r.calls {
+		pass.ExportObjectFact(fn, &Effects{list})
+	}
+	c := &check{pass: pass, info: pass.TypesInfo, trusted: r.trusted, known: index(known, pass, r.calls), filter: ignore.New(pass, codes...), met: map[string][]meeting{}}
 	var files []*ast.File
 	for _, f := range pass.Files {
 		if !ast.IsGenerated(f) {
@@ -67,17 +79,20 @@ type check struct {
 	filter  *ignore.Filter
 	trusted bool
 	root    inspector.Cursor
-	zeros   map[*types.Var]bool     // local variables that never get a value
-	boxes   map[*types.Var]ast.Expr // what local variables of interface types hold, if they never get another
+	zeros   map[*types.Var]bool // local variables that never get a value
+	defs    map[*types.Var]def  // what local variables hold, if they never get another value
+	met     map[string][]meeting
 }
 
 func (c *check) visit() {
 	c.variables()
 	for cur := range c.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.ValueSpec)(nil), (*ast.StructType)(nil),
-		(*ast.TypeSpec)(nil), (*ast.TypeAssertExpr)(nil), (*ast.TypeSwitchStmt)(nil), (*ast.Ident)(nil)) {
+		(*ast.TypeSpec)(nil), (*ast.TypeAssertExpr)(nil), (*ast.TypeSwitchStmt)(nil), (*ast.Ident)(nil),
+		(*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil)) {
 		switch n := cur.Node().(type) {
 		case *ast.CompositeLit:
 			c.literal(cur, n)
+			c.madeUp(n)
 		case *ast.CallExpr:
 			c.call(cur, n)
 		case *ast.ValueSpec:
@@ -94,8 +109,13 @@ func (c *check) visit() {
 			c.switched(n)
 		case *ast.Ident:
 			c.minted(n)
+		case *ast.AssignStmt:
+			c.assigned(n)
+		case *ast.IncDecStmt:
+			c.tampered(n.X)
 		}
 	}
+	c.versions()
 }
 
 // call sees to it that a call is a conversion, a built-in function's, or an ordinary one.
@@ -103,18 +123,24 @@ func (c *check) call(cur inspector.Cursor, n *ast.CallExpr) {
 	fun := c.info.Types[n.Fun]
 	switch {
 	case fun.IsType():
-		c.conversion(n)
+		c.conversion(cur, n)
 	case fun.IsBuiltin():
 		c.builtin(n)
+		if name := c.builtinName(n); name == "SliceData" || name == "StringData" || name == "Slice" || name == "String" {
+			c.addressed(cur, n)
+		}
 	default:
 		c.reflected(cur, n)
 		c.arguments(n)
+		c.meets(n)
+		c.narrowed(n)
+		c.castOfBytes(n)
 	}
 }
 
 // report reports a finding at a node.
 func (c *check) report(code diag.Code, at ast.Node, also []analysis.RelatedInformation, format string, args ...any) {
-	if c.trusted && (code == diag.ForgedHandle || code == diag.ZeroArgument || code == diag.MintedByHand) {
+	if c.trusted && slices.Contains(runtimes, code) {
 		return
 	}
 	c.filter.Report(analysis.Diagnostic{

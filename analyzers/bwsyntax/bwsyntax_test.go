@@ -47,6 +47,7 @@ func TestKnown(t *testing.T) {
 		exports[p.ImportPath] = p.Export
 	}
 	facts := map[string]*bwsyntax.Known{}
+	effects := map[string][]bwsyntax.Effect{}
 	var last []byte
 	for range 3 {
 		for _, p := range all {
@@ -65,14 +66,22 @@ func TestKnown(t *testing.T) {
 				}
 				return known != nil
 			}
+			pass.ImportObjectFact = func(fn types.Object, fact analysis.Fact) bool {
+				list, ok := effects[types.ObjectString(fn, nil)]
+				*fact.(*bwsyntax.Effects) = bwsyntax.Effects{List: list}
+				return ok
+			}
+			pass.ExportObjectFact = func(fn types.Object, fact analysis.Fact) {
+				effects[types.ObjectString(fn, nil)] = fact.(*bwsyntax.Effects).List
+			}
 			pass.ExportPackageFact = func(fact analysis.Fact) { facts[pass.Pkg.Path()] = fact.(*bwsyntax.Known) }
 			if _, err := bwsyntax.Analyzer.Run(pass); err != nil {
 				t.Fatal(err)
 			}
 		}
 		known := facts["github.com/fidelityframework/barewire-gen/runtime/rdma"]
-		if known == nil || len(known.Types) < 10 || len(known.Functions) < 10 {
-			t.Fatalf("what the runtime says of itself is %v", known)
+		if known == nil || len(known.Types) < 10 || len(known.Functions) < 10 || len(known.Markers) != 16 || len(effects) < 10 {
+			t.Fatalf("what the runtime says of itself is %v, and %d functions with effects", known, len(effects))
 		}
 		var buf bytes.Buffer
 		if err := gob.NewEncoder(&buf).Encode(known); err != nil {

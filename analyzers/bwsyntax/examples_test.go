@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,6 +19,10 @@ func TestExamplesOfRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	sample := strings.NewReplacer("Quote", "Sample", "package quote", "package sample").Replace(string(generated))
+	older := regexp.MustCompile(`@sha256:....|Hash: \[32\]byte\{\s+0x.., 0x..`).ReplaceAllStringFunc(sample, func(hash string) string {
+		return hash[:len(hash)-4] + map[bool]string{true: "0000", false: "0x00"}[hash[0] == '@']
+	})
 	// In the module, so that it is built against the runtime beside it.
 	dir, err := os.MkdirTemp("testdata", "examples")
 	if err != nil {
@@ -36,9 +41,9 @@ func TestExamplesOfRules(t *testing.T) {
 		seen++
 		for name, text := range map[string]string{"wrong": r.Wrong, "right": r.Right} {
 			pkg := filepath.Join(dir, strings.ToLower(string(r.Code))+name)
-			sample := strings.NewReplacer("Quote", "Sample", "package quote", "package sample").Replace(string(generated))
 			write(t, filepath.Join(pkg, "sample_bare.go"), sample)
-			write(t, filepath.Join(pkg, "example.go"), example(text))
+			write(t, filepath.Join(pkg, "older", "sample_bare.go"), older)
+			write(t, filepath.Join(pkg, "example.go"), strings.ReplaceAll(example(text), "OLDER", module+filepath.ToSlash(pkg)+"/older"))
 			found := vettest.Vet(t, "./"+filepath.ToSlash(pkg))
 			for _, f := range found {
 				if name == "right" || f.Category != string(r.Code) && r.Code != diag.IgnoreNoReason {
@@ -54,6 +59,9 @@ func TestExamplesOfRules(t *testing.T) {
 		t.Errorf("only %d rules", seen)
 	}
 }
+
+// module is where the examples lie.
+const module = "github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/"
 
 func write(t *testing.T, name, text string) {
 	t.Helper()
@@ -75,6 +83,8 @@ import (
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+
+	older "OLDER"
 )
 
 type SampleRegion = barewire.Region[Sample, barewire.CPU, barewire.Unregistered]
@@ -87,14 +97,36 @@ var (
 	cpu    *SampleRegion
 	gpu    *barewire.Region[Sample, barewire.GPU, barewire.Local]
 	info   barewire.TypeInfo
+	sample *Sample
+
+	shared   *barewire.Region[Sample, barewire.CPU, barewire.RemoteRead]
+	writable *barewire.Region[Sample, barewire.CPU, barewire.RemoteWrite]
+	readable barewire.Remote[Sample, barewire.RemoteRead]
 	n      = 1
 	_      unsafe.Pointer
+	_      older.Sample
+)
+
+type Other struct{ Number uint64 }
+
+//barewire:schema sample.Other@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+func (Other) Layout() {}
+
+type (
+	deal      struct{}
+	described struct {
+		Name string
+		Hash [32]byte
+	}
 )
 
 func use(...any) {}
 `
 	if strings.HasPrefix(text, "//barewire:") {
-		return head + "\n" + strings.TrimRight(text, "\n") + " { return r.Close() }\n"
+		if text = head + "\n" + strings.TrimRight(text, "\n"); strings.HasSuffix(text, "}") {
+			return text + "\n"
+		}
+		return text + " { return r.Close() }\n"
 	}
 	// The names that the example declares are used behind it.
 	var names []string

@@ -12,7 +12,7 @@ import (
 )
 
 // conversion looks at T(x).
-func (c *check) conversion(n *ast.CallExpr) {
+func (c *check) conversion(cur inspector.Cursor, n *ast.CallExpr) {
 	if len(n.Args) != 1 {
 		return
 	}
@@ -24,11 +24,18 @@ func (c *check) conversion(n *ast.CallExpr) {
 	case isUnsafePointer(to):
 		if h := c.pointed(from); h != nil {
 			c.report(diag.Laundered, n, nil, "unsafe.Pointer takes off what the type %s says", c.name(h))
+			return
+		}
+		if c.pointerMade(n, from); !isNumber(from) {
+			c.addressed(cur, n)
 		}
 	case isUnsafePointer(from):
 		if h := c.pointed(to); h != nil {
 			c.report(diag.Laundered, n, nil, "unsafe.Pointer makes a %s of what may be none", c.name(h))
+			return
 		}
+		c.cast(n, to)
+		c.pointerMade(n, from)
 	default:
 		// Between types declared over the same one: the compiler keeps the types of the runtime apart.
 		h, t := c.pointedOrSelf(from), c.pointedOrSelf(to)
@@ -95,9 +102,11 @@ func (c *check) held(x ast.Expr) ast.Expr {
 	x = ast.Unparen(x)
 	if id, ok := x.(*ast.Ident); ok {
 		v, _ := c.info.Uses[id].(*types.Var)
-		if x = c.boxes[v]; x == nil {
+		d, ok := c.defs[v]
+		if !ok || d.result >= 0 || !types.IsInterface(v.Type()) {
 			return nil
 		}
+		x = d.value
 	}
 	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && len(call.Args) == 1 && c.info.Types[call.Fun].IsType() && types.IsInterface(c.info.TypeOf(call.Fun)) {
 		x = call.Args[0]

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -18,10 +19,13 @@ import (
 type reader struct {
 	pass    *analysis.Pass
 	own     Known
+	calls   map[*types.Func][]Effect // of this package's functions
+	hashes  []hashed
 	trusted bool // the package is
 }
 
 func (r *reader) read() {
+	r.calls = map[*types.Func][]Effect{}
 	for _, f := range r.pass.Files {
 		if !mentions(f) {
 			continue
@@ -33,6 +37,7 @@ func (r *reader) read() {
 			}
 		}
 	}
+	r.stale()
 }
 
 // mentions reports whether a file has anything that looks like a directive.
@@ -48,7 +53,7 @@ func mentions(f *ast.File) bool {
 }
 
 // targets says for each comment that belongs to a declaration which one that is: a
-// *ast.TypeSpec, *ast.FuncDecl, *ast.Field of an interface, or the *ast.File.
+// *ast.TypeSpec, *ast.FuncDecl, *ast.Field of an interface, field of a struct, or the *ast.File.
 func targets(f *ast.File) map[*ast.Comment]ast.Node {
 	above := map[*ast.Comment]ast.Node{}
 	note := func(doc *ast.CommentGroup, n ast.Node) {
@@ -72,15 +77,26 @@ func targets(f *ast.File) map[*ast.Comment]ast.Node {
 				if note(s.Doc, s); !d.Lparen.IsValid() {
 					note(d.Doc, s)
 				}
-				if i, ok := s.Type.(*ast.InterfaceType); ok {
-					for _, m := range i.Methods.List {
+				switch t := s.Type.(type) {
+				case *ast.InterfaceType:
+					for _, m := range t.Methods.List {
 						note(m.Doc, m)
+					}
+				case *ast.StructType:
+					for _, f := range t.Fields.List {
+						note(f.Doc, field{f, s.Name.Name})
 					}
 				}
 			}
 		}
 	}
 	return above
+}
+
+// field is a field of a struct type.
+type field struct {
+	*ast.Field
+	of string // the type's name
 }
 
 // comment reads one comment, which stands above a declaration, or above nothing.
@@ -118,13 +134,26 @@ func (r *reader) placed(c *ast.Comment, d directive.Directive, above ast.Node) {
 	fn, isFunc := function(above)
 	switch d.Word {
 	case directive.Type, directive.Residency, directive.Access:
-		if !isType {
+		name := r.markedBy(d.Word, above)
+		switch {
+		case isType && d.Word == directive.Type:
+			r.own.Types = append(r.own.Types, Type{r.pass.Pkg.Path(), spec.Name.Name, d.Name})
+		case name != "":
+			r.own.Markers = append(r.own.Markers, Marker{r.pass.Pkg.Path(), name, d.Word, d.Name})
+		case d.Word == directive.Access:
+			r.report(diag.StrayDirective, c, "access belongs above the declaration of a type, a field or a method")
+		default:
 			r.report(diag.StrayDirective, c, "%s belongs above the declaration of a type", d.Word)
+		}
+	case directive.Schema:
+		obj, _ := r.pass.TypesInfo.Defs[fn].(*types.Func)
+		if obj == nil || obj.Signature().Recv() == nil || named(obj.Signature().Recv().Type()) == nil {
+			r.report(diag.StrayDirective, c, "schema belongs above a method of the type that is of the schema")
 			return
 		}
-		if d.Word == directive.Type {
-			r.own.Types = append(r.own.Types, Type{r.pass.Pkg.Path(), spec.Name.Name, d.Name})
-		}
+		of := named(obj.Signature().Recv().Type()).Obj().Name()
+		r.own.Schemas = append(r.own.Schemas, Schema{r.pass.Pkg.Path(), of, d.Name, d.Hash})
+		r.hashes = append(r.hashes, hashed{d.Name, d.Hash, c})
 	case directive.Effect, directive.Generated:
 		if !isFunc {
 			r.report(diag.StrayDirective, c, "%s belongs above the declaration of a function or a method", d.Word)
@@ -137,7 +166,9 @@ func (r *reader) placed(c *ast.Comment, d directive.Directive, above ast.Node) {
 		if d.Word == directive.Effect {
 			if _, err := facts.FromDirective(fn.Name, obj.Signature(), d.Clauses); err != nil {
 				r.report(diag.UnfitEffect, c, "%v", err)
+				return
 			}
+			r.effects(obj, d.Clauses)
 		} else if obj.Signature().Recv() == nil {
 			r.own.Functions = append(r.own.Functions, Function{r.pass.Pkg.Path(), fn.Name})
 		} else {
@@ -149,6 +180,56 @@ func (r *reader) placed(c *ast.Comment, d directive.Directive, above ast.Node) {
 		}
 		r.trusted = r.trusted || isFile
 	}
+}
+
+// markedBy is what a residency or access is of: a type, or for access a field or a method, each by its name.
+func (r *reader) markedBy(word string, above ast.Node) string {
+	switch n := above.(type) {
+	case *ast.TypeSpec:
+		return n.Name.Name
+	case field:
+		if word == directive.Access && len(n.Names) == 1 {
+			return n.of + "." + n.Names[0].Name
+		}
+	case *ast.FuncDecl:
+		if fn, _ := r.pass.TypesInfo.Defs[n.Name].(*types.Func); fn != nil && fn.Signature().Recv() != nil && word == directive.Access {
+			return key(fn).Name
+		}
+	}
+	return ""
+}
+
+// effects notes those of a function's effects that are looked for in calls.
+func (r *reader) effects(fn *types.Func, clauses []directive.Clause) {
+	note := func(verb directive.Verb, result int, of string) {
+		r.calls[fn] = append(r.calls[fn], Effect{string(verb), result, parameter(fn.Signature(), of)})
+	}
+	for _, c := range clauses {
+		switch c.Verb {
+		case directive.Views, directive.Address, directive.Narrows, directive.Alias:
+			n, _ := strconv.Atoi(c.What) // FromDirective has looked at it
+			note(c.Verb, n, c.Of)
+		case directive.Names:
+			note(c.Verb, -1, c.What)
+		}
+	}
+}
+
+// parameter is the number of a parameter: the receiver is the first.
+func parameter(sig *types.Signature, name string) int {
+	at := 0
+	if recv := sig.Recv(); recv != nil {
+		if recv.Name() == name {
+			return 0
+		}
+		at = 1
+	}
+	for i := range sig.Params().Len() {
+		if sig.Params().At(i).Name() == name {
+			return at + i
+		}
+	}
+	return -1
 }
 
 // function is the name of a declared function or an interface's method.

@@ -131,13 +131,15 @@ func load(t *testing.T, p listed, exports map[string]string) *analysis.Pass {
 
 // runOver runs the analyzer over a package with made-up knowledge of its imports.
 func runOver(t *testing.T, pass *analysis.Pass) (found []analysis.Diagnostic) {
-	kinds := []string{"handle", "window", "op", "view", "remote", "place", "grant"}
+	kinds := []string{"handle", "window", "op", "view", "remote", "place", "grant", "capability"}
 	pass.ImportPackageFact = func(p *types.Package, fact analysis.Fact) bool {
 		known := fact.(*bwsyntax.Known)
 		for i, name := range p.Scope().Names() {
 			switch p.Scope().Lookup(name).(type) {
 			case *types.TypeName:
 				known.Types = append(known.Types, bwsyntax.Type{Path: p.Path(), Name: name, Kind: kinds[i%len(kinds)]})
+				known.Schemas = append(known.Schemas, bwsyntax.Schema{Path: p.Path(), Name: name, Schema: "x", Hash: fmt.Sprint(i % 3)})
+				known.Markers = append(known.Markers, bwsyntax.Marker{Path: p.Path(), Name: name, Word: []string{"access", "residency"}[i%2], Value: []string{"remote_write", "gpu"}[i%2]})
 			case *types.Func:
 				if i%3 == 0 {
 					known.Functions = append(known.Functions, bwsyntax.Function{Path: p.Path(), Name: name})
@@ -147,6 +149,17 @@ func runOver(t *testing.T, pass *analysis.Pass) (found []analysis.Diagnostic) {
 		return true
 	}
 	pass.ExportPackageFact = func(analysis.Fact) {}
+	pass.ExportObjectFact = func(types.Object, analysis.Fact) {}
+	pass.ImportObjectFact = func(o types.Object, fact analysis.Fact) bool {
+		fn, ok := o.(*types.Func)
+		if !ok {
+			return false
+		}
+		n := fn.Signature().Params().Len()
+		verb := []string{"views", "address", "narrows", "names", "alias"}[len(fn.Name())%5]
+		*fact.(*bwsyntax.Effects) = bwsyntax.Effects{List: []bwsyntax.Effect{{Verb: verb, Of: n / 2}}}
+		return true
+	}
 	pass.Report = func(d analysis.Diagnostic) {
 		if !d.Pos.IsValid() || d.End < d.Pos || d.Category == "" || d.Message == "" {
 			t.Errorf("%s: a finding without a place or a text: %+v", pass.Pkg.Path(), d)

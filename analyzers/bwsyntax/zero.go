@@ -41,15 +41,15 @@ func (c *check) arguments(n *ast.CallExpr) {
 		if c.info.Types[arg].IsNil() && called != nil && i < called.Params().Len() {
 			t = called.Params().At(i).Type()
 		}
-		c.argument(fn, arg, t)
+		c.given(fn, arg, t)
 	}
 	if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok && sig.Recv() != nil {
-		c.argument(fn, sel.X, c.info.TypeOf(sel.X))
+		c.given(fn, sel.X, c.info.TypeOf(sel.X))
 	}
 }
 
-// argument looks at one argument or receiver of a call, of type t.
-func (c *check) argument(fn *types.Func, arg ast.Expr, t types.Type) {
+// given looks at one argument or receiver of a call, of type t.
+func (c *check) given(fn *types.Func, arg ast.Expr, t types.Type) {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
@@ -106,10 +106,10 @@ func (c *check) zeroVariable(e ast.Expr) *types.Var {
 }
 
 // variables finds the local variables that are declared and never get a value behind that: those without one at all, and
-// those of an interface type that hold one.
+// those that hold one.
 func (c *check) variables() {
-	c.zeros, c.boxes = map[*types.Var]bool{}, map[*types.Var]ast.Expr{}
-	for cur := range c.root.Preorder((*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil)) {
+	c.zeros, c.defs = map[*types.Var]bool{}, map[*types.Var]def{}
+	for cur := range c.root.Preorder((*ast.ValueSpec)(nil), (*ast.AssignStmt)(nil), (*ast.RangeStmt)(nil)) {
 		switch n := cur.Node().(type) {
 		case *ast.ValueSpec:
 			if len(n.Values) == 0 && n.Type != nil && c.ofKind(c.info.TypeOf(n.Type)) {
@@ -119,29 +119,30 @@ func (c *check) variables() {
 					}
 				}
 			}
-			if len(n.Values) == len(n.Names) {
-				for i, name := range n.Names {
-					c.box(name, n.Values[i])
-				}
+			for i, name := range n.Names {
+				c.define(name, i, len(n.Names), n.Values)
 			}
 		case *ast.AssignStmt:
-			if n.Tok == token.DEFINE && len(n.Lhs) == len(n.Rhs) {
-				for i, left := range n.Lhs {
-					if name, ok := left.(*ast.Ident); ok {
-						c.box(name, n.Rhs[i])
-					}
+			for i, left := range n.Lhs {
+				if name, ok := left.(*ast.Ident); ok && n.Tok == token.DEFINE {
+					c.define(name, i, len(n.Lhs), n.Rhs)
 				}
+			}
+		case *ast.RangeStmt:
+			// What a range gives is part of what it is over: the views of an iterator.
+			if name, ok := n.Value.(*ast.Ident); ok && n.Tok == token.DEFINE {
+				c.define(name, 0, 1, []ast.Expr{n.X})
 			}
 		}
 	}
-	if len(c.zeros) == 0 && len(c.boxes) == 0 {
+	if len(c.zeros) == 0 && len(c.defs) == 0 {
 		return
 	}
 	for cur := range c.root.Preorder((*ast.Ident)(nil)) {
 		v, ok := c.info.Uses[cur.Node().(*ast.Ident)].(*types.Var)
-		if ok && (c.zeros[v] || c.boxes[v] != nil) && written(c.info, cur) {
+		if ok && written(c.info, cur) {
 			delete(c.zeros, v)
-			delete(c.boxes, v)
+			delete(c.defs, v)
 		}
 	}
 }
@@ -154,10 +155,17 @@ func (c *check) local(name *ast.Ident) *types.Var {
 	return nil
 }
 
-// box notes a variable of an interface type and what is put into it.
-func (c *check) box(name *ast.Ident, value ast.Expr) {
-	if v := c.local(name); v != nil && types.IsInterface(v.Type()) {
-		c.boxes[v] = value
+// define notes what a variable gets where it is declared: the i-th of n, or of the results of one call.
+func (c *check) define(name *ast.Ident, i, n int, values []ast.Expr) {
+	v := c.local(name)
+	if v == nil {
+		return
+	}
+	switch len(values) {
+	case n:
+		c.defs[v] = def{values[i], -1}
+	case 1:
+		c.defs[v] = def{values[0], i}
 	}
 }
 

@@ -110,6 +110,8 @@ var bareWord = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema regions.Word@sha256:a7ceda284ddcb2cedda732b4e8a6224d8c838ebc6fc257fb3be56bc6f62df1e5
 func (Word) BareLayout() (l barewire.LayoutOf[Word]) {
 	return l
 }
@@ -163,6 +165,8 @@ type WordView struct{ p *[8]byte }
 
 // WordViewOf returns a view of the first 8 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func WordViewOf(b []byte) (v WordView, err error) {
 	if len(b) < 8 {
 		return v, (*faultWord)(wire.CutAt(len(b)))
@@ -182,6 +186,9 @@ func (f *faultWord) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema regions.Word@sha256:a7ceda284ddcb2cedda732b4e8a6224d8c838ebc6fc257fb3be56bc6f62df1e5
+//barewire:effect views=0 of v
 func (v WordView) Bytes() []byte {
 	return v.p[:]
 }
@@ -218,23 +225,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Word)(nil)) - 8]struct{}{}
 // WordOver returns the first 8 bytes of b as a Word, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func WordOver(b []byte) (*Word, error) {
 	return wire.Over[Word](b)
 }
 
 // WordSliceOver is WordOver for as many values as b holds; its length must be a
 // multiple of 8.
+//
+//barewire:effect views=0 of b on ok
 func WordSliceOver(b []byte) ([]Word, error) {
 	return wire.SliceOver[Word](b)
 }
 
 // WordAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
 	return WordView{(*[8]byte)(barewire.At(w, i, 8))}
 }
 
 // WordAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func WordAll[A barewire.Access](w barewire.Window[Word, A]) iter.Seq2[int, WordView] {
 	return func(yield func(int, WordView) bool) {
 		first, n := barewire.Elements(w)
@@ -430,6 +445,8 @@ var barePacket = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema regions.Packet@sha256:86c6b4aa35de5e9e7ab556c805b1e65d5b1a4350ceb343da3cb3742d85d6f34d
 func (Packet) BareLayout() (l barewire.LayoutOf[Packet]) {
 	return l
 }
@@ -483,6 +500,8 @@ type PacketView struct{ p *[64]byte }
 
 // PacketViewOf returns a view of the first 64 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func PacketViewOf(b []byte) (v PacketView, err error) {
 	if len(b) < 64 {
 		return v, (*faultPacket)(wire.CutAt(len(b)))
@@ -502,6 +521,9 @@ func (f *faultPacket) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema regions.Packet@sha256:86c6b4aa35de5e9e7ab556c805b1e65d5b1a4350ceb343da3cb3742d85d6f34d
+//barewire:effect views=0 of v
 func (v PacketView) Bytes() []byte {
 	return v.p[:]
 }
@@ -583,6 +605,8 @@ func (v PacketView) SetFlags(x uint32) {
 }
 
 // Rest reads rest.
+//
+//barewire:effect views=0 of v
 func (v PacketView) Rest() *[24]byte {
 	return (*[24]byte)(v.p[40:64:64])
 }
@@ -598,23 +622,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Packet)(nil)) - 64]struct{}{}
 // PacketOver returns the first 64 bytes of b as a Packet, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func PacketOver(b []byte) (*Packet, error) {
 	return wire.Over[Packet](b)
 }
 
 // PacketSliceOver is PacketOver for as many values as b holds; its length must be a
 // multiple of 64.
+//
+//barewire:effect views=0 of b on ok
 func PacketSliceOver(b []byte) ([]Packet, error) {
 	return wire.SliceOver[Packet](b)
 }
 
 // PacketAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func PacketAt[A barewire.Access](w barewire.Window[Packet, A], i int) PacketView {
 	return PacketView{(*[64]byte)(barewire.At(w, i, 64))}
 }
 
 // PacketAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func PacketAll[A barewire.Access](w barewire.Window[Packet, A]) iter.Seq2[int, PacketView] {
 	return func(yield func(int, PacketView) bool) {
 		first, n := barewire.Elements(w)
@@ -825,6 +857,8 @@ var barePage = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema regions.Page@sha256:338817497a0bb897d0fa2c13330f54df70489f945fbbec990d8e3f74fbfd2d94
 func (Page) BareLayout() (l barewire.LayoutOf[Page]) {
 	return l
 }
@@ -888,6 +922,8 @@ type PageView struct{ p *[4096]byte }
 
 // PageViewOf returns a view of the first 4096 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func PageViewOf(b []byte) (v PageView, err error) {
 	if len(b) < 4096 {
 		return v, (*faultPage)(wire.CutAt(len(b)))
@@ -907,6 +943,9 @@ func (f *faultPage) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema regions.Page@sha256:338817497a0bb897d0fa2c13330f54df70489f945fbbec990d8e3f74fbfd2d94
+//barewire:effect views=0 of v
 func (v PageView) Bytes() []byte {
 	return v.p[:]
 }
@@ -928,6 +967,8 @@ func (v PageView) Store(x *Page) error {
 }
 
 // BytesField reads bytes.
+//
+//barewire:effect views=0 of v
 func (v PageView) BytesField() *[4096]byte {
 	return (*[4096]byte)(v.p[0:4096:4096])
 }
@@ -943,23 +984,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Page)(nil)) - 4096]struct{}{}
 // PageOver returns the first 4096 bytes of b as a Page, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func PageOver(b []byte) (*Page, error) {
 	return wire.Over[Page](b)
 }
 
 // PageSliceOver is PageOver for as many values as b holds; its length must be a
 // multiple of 4096.
+//
+//barewire:effect views=0 of b on ok
 func PageSliceOver(b []byte) ([]Page, error) {
 	return wire.SliceOver[Page](b)
 }
 
 // PageAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func PageAt[A barewire.Access](w barewire.Window[Page, A], i int) PageView {
 	return PageView{(*[4096]byte)(barewire.At(w, i, 4096))}
 }
 
 // PageAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func PageAll[A barewire.Access](w barewire.Window[Page, A]) iter.Seq2[int, PageView] {
 	return func(yield func(int, PageView) bool) {
 		first, n := barewire.Elements(w)
@@ -1155,6 +1204,8 @@ var bareQuote = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema regions.Quote@sha256:a028a7903c11882b41f2fd6f443e3021d239c5eeb14cafc59afb1b3549045a38
 func (Quote) BareLayout() (l barewire.LayoutOf[Quote]) {
 	return l
 }
@@ -1213,6 +1264,8 @@ type QuoteView struct{ p *[64]byte }
 
 // QuoteViewOf returns a view of the first 64 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func QuoteViewOf(b []byte) (v QuoteView, err error) {
 	if len(b) < 64 {
 		return v, (*faultQuote)(wire.CutAt(len(b)))
@@ -1232,6 +1285,9 @@ func (f *faultQuote) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema regions.Quote@sha256:a028a7903c11882b41f2fd6f443e3021d239c5eeb14cafc59afb1b3549045a38
+//barewire:effect views=0 of v
 func (v QuoteView) Bytes() []byte {
 	return v.p[:]
 }
@@ -1313,6 +1369,8 @@ func (v QuoteView) SetFlags(x uint32) {
 }
 
 // Rest reads rest.
+//
+//barewire:effect views=0 of v
 func (v QuoteView) Rest() *[24]byte {
 	return (*[24]byte)(v.p[40:64:64])
 }
@@ -1328,23 +1386,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Quote)(nil)) - 64]struct{}{}
 // QuoteOver returns the first 64 bytes of b as a Quote, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func QuoteOver(b []byte) (*Quote, error) {
 	return wire.Over[Quote](b)
 }
 
 // QuoteSliceOver is QuoteOver for as many values as b holds; its length must be a
 // multiple of 64.
+//
+//barewire:effect views=0 of b on ok
 func QuoteSliceOver(b []byte) ([]Quote, error) {
 	return wire.SliceOver[Quote](b)
 }
 
 // QuoteAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func QuoteAt[A barewire.Access](w barewire.Window[Quote, A], i int) QuoteView {
 	return QuoteView{(*[64]byte)(barewire.At(w, i, 64))}
 }
 
 // QuoteAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func QuoteAll[A barewire.Access](w barewire.Window[Quote, A]) iter.Seq2[int, QuoteView] {
 	return func(yield func(int, QuoteView) bool) {
 		first, n := barewire.Elements(w)
@@ -1625,6 +1691,8 @@ var bareSensor = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema regions.Sensor@sha256:5bcd353bfa92451df9b446ded9e2b00a5d1e2e729dfae7ab5b712e44586361a1
 func (Sensor) BareLayout() (l barewire.LayoutOf[Sensor]) {
 	return l
 }
@@ -1660,6 +1728,8 @@ type SensorView struct{ p *[13]byte }
 
 // SensorViewOf returns a view of the first 13 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func SensorViewOf(b []byte) (v SensorView, err error) {
 	if len(b) < 13 {
 		return v, (*faultSensor)(wire.CutAt(len(b)))
@@ -1679,6 +1749,9 @@ func (f *faultSensor) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema regions.Sensor@sha256:5bcd353bfa92451df9b446ded9e2b00a5d1e2e729dfae7ab5b712e44586361a1
+//barewire:effect views=0 of v
 func (v SensorView) Bytes() []byte {
 	return v.p[:]
 }
@@ -1741,11 +1814,15 @@ func validSensor(p *[13]byte) bool {
 
 // SensorAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView {
 	return SensorView{(*[13]byte)(barewire.At(w, i, 13))}
 }
 
 // SensorAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func SensorAll[A barewire.Access](w barewire.Window[Sensor, A]) iter.Seq2[int, SensorView] {
 	return func(yield func(int, SensorView) bool) {
 		first, n := barewire.Elements(w)

@@ -143,6 +143,8 @@ var bareModel = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema main.Model@sha256:02619d4c6bb15aaf4da7f343b9dfecc7705b0335ff919dc99db079649bcdb080
 func (Model) BareLayout() (l barewire.LayoutOf[Model]) {
 	return l
 }
@@ -196,6 +198,8 @@ type ModelView struct{ p *[64]byte }
 
 // ModelViewOf returns a view of the first 64 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func ModelViewOf(b []byte) (v ModelView, err error) {
 	if len(b) < 64 {
 		return v, (*faultModel)(wire.CutAt(len(b)))
@@ -215,6 +219,9 @@ func (f *faultModel) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema main.Model@sha256:02619d4c6bb15aaf4da7f343b9dfecc7705b0335ff919dc99db079649bcdb080
+//barewire:effect views=0 of v
 func (v ModelView) Bytes() []byte {
 	return v.p[:]
 }
@@ -256,6 +263,8 @@ func (v ModelView) SetLayers(x uint32) {
 }
 
 // Name reads name.
+//
+//barewire:effect views=0 of v
 func (v ModelView) Name() *[56]byte {
 	return (*[56]byte)(v.p[8:64:64])
 }
@@ -271,23 +280,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Model)(nil)) - 64]struct{}{}
 // ModelOver returns the first 64 bytes of b as a Model, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func ModelOver(b []byte) (*Model, error) {
 	return wire.Over[Model](b)
 }
 
 // ModelSliceOver is ModelOver for as many values as b holds; its length must be a
 // multiple of 64.
+//
+//barewire:effect views=0 of b on ok
 func ModelSliceOver(b []byte) ([]Model, error) {
 	return wire.SliceOver[Model](b)
 }
 
 // ModelAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func ModelAt[A barewire.Access](w barewire.Window[Model, A], i int) ModelView {
 	return ModelView{(*[64]byte)(barewire.At(w, i, 64))}
 }
 
 // ModelAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func ModelAll[A barewire.Access](w barewire.Window[Model, A]) iter.Seq2[int, ModelView] {
 	return func(yield func(int, ModelView) bool) {
 		first, n := barewire.Elements(w)
@@ -491,6 +508,8 @@ var bareBlock = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema main.Block@sha256:a5011e50a6b25493c1ff53babdd6505dd7c86941bada807b1de4df2c2cb127f0
 func (Block) BareLayout() (l barewire.LayoutOf[Block]) {
 	return l
 }
@@ -574,6 +593,8 @@ type BlockView struct{ p *[4096]byte }
 
 // BlockViewOf returns a view of the first 4096 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func BlockViewOf(b []byte) (v BlockView, err error) {
 	if len(b) < 4096 {
 		return v, (*faultBlock)(wire.CutAt(len(b)))
@@ -593,6 +614,9 @@ func (f *faultBlock) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema main.Block@sha256:a5011e50a6b25493c1ff53babdd6505dd7c86941bada807b1de4df2c2cb127f0
+//barewire:effect views=0 of v
 func (v BlockView) Bytes() []byte {
 	return v.p[:]
 }
@@ -685,6 +709,8 @@ func (v BlockView) KeysAll() iter.Seq2[int, float32] {
 
 // KeysSlice returns keys as a slice over the same memory, or an error
 // (wire.ErrAlign, wire.ErrBigEndian) where that cannot be.
+//
+//barewire:effect views=0 of v on ok
 func (v BlockView) KeysSlice() ([]float32, error) {
 	return wire.SliceOver[float32](v.p[128:2112:2112])
 }
@@ -721,6 +747,8 @@ func (v BlockView) ValuesAll() iter.Seq2[int, float32] {
 
 // ValuesSlice returns values as a slice over the same memory, or an error
 // (wire.ErrAlign, wire.ErrBigEndian) where that cannot be.
+//
+//barewire:effect views=0 of v on ok
 func (v BlockView) ValuesSlice() ([]float32, error) {
 	return wire.SliceOver[float32](v.p[2112:4096:4096])
 }
@@ -731,23 +759,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Block)(nil)) - 4096]struct{}{}
 // BlockOver returns the first 4096 bytes of b as a Block, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func BlockOver(b []byte) (*Block, error) {
 	return wire.Over[Block](b)
 }
 
 // BlockSliceOver is BlockOver for as many values as b holds; its length must be a
 // multiple of 4096.
+//
+//barewire:effect views=0 of b on ok
 func BlockSliceOver(b []byte) ([]Block, error) {
 	return wire.SliceOver[Block](b)
 }
 
 // BlockAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func BlockAt[A barewire.Access](w barewire.Window[Block, A], i int) BlockView {
 	return BlockView{(*[4096]byte)(barewire.At(w, i, 4096))}
 }
 
 // BlockAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func BlockAll[A barewire.Access](w barewire.Window[Block, A]) iter.Seq2[int, BlockView] {
 	return func(yield func(int, BlockView) bool) {
 		first, n := barewire.Elements(w)
@@ -960,6 +996,8 @@ var bareMail = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema main.Mail@sha256:a602ad4a59d88a1d5fd806f47982e175ca9c0ba7f79aed5838060809bcd089b6
 func (Mail) BareLayout() (l barewire.LayoutOf[Mail]) {
 	return l
 }
@@ -1013,6 +1051,8 @@ type MailView struct{ p *[64]byte }
 
 // MailViewOf returns a view of the first 64 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func MailViewOf(b []byte) (v MailView, err error) {
 	if len(b) < 64 {
 		return v, (*faultMail)(wire.CutAt(len(b)))
@@ -1032,6 +1072,9 @@ func (f *faultMail) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema main.Mail@sha256:a602ad4a59d88a1d5fd806f47982e175ca9c0ba7f79aed5838060809bcd089b6
+//barewire:effect views=0 of v
 func (v MailView) Bytes() []byte {
 	return v.p[:]
 }
@@ -1088,23 +1131,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Mail)(nil)) - 64]struct{}{}
 // MailOver returns the first 64 bytes of b as a Mail, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func MailOver(b []byte) (*Mail, error) {
 	return wire.Over[Mail](b)
 }
 
 // MailSliceOver is MailOver for as many values as b holds; its length must be a
 // multiple of 64.
+//
+//barewire:effect views=0 of b on ok
 func MailSliceOver(b []byte) ([]Mail, error) {
 	return wire.SliceOver[Mail](b)
 }
 
 // MailAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func MailAt[A barewire.Access](w barewire.Window[Mail, A], i int) MailView {
 	return MailView{(*[64]byte)(barewire.At(w, i, 64))}
 }
 
 // MailAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func MailAll[A barewire.Access](w barewire.Window[Mail, A]) iter.Seq2[int, MailView] {
 	return func(yield func(int, MailView) bool) {
 		first, n := barewire.Elements(w)
@@ -1157,6 +1208,7 @@ func MailCountIn[A barewire.Registered](s barewire.Span[Mail, A], i int) barewir
 // The right to write some blocks, as a message.
 type Lease struct {
 	Holder string
+	//barewire:access remote_read_write
 	Blocks [48]byte
 }
 
@@ -1309,11 +1361,16 @@ func (x *Lease) SetBlocksRef(to barewire.Remote[Block, barewire.RemoteReadWrite]
 type LeaseView wire.View
 
 // Holder reads holder.
+//
+//barewire:effect views=0 of v
 func (v LeaseView) Holder() string {
 	return wire.View(v).In(0, 1).Str()
 }
 
 // Blocks reads blocks.
+//
+//barewire:access remote_read_write
+//barewire:effect views=0 of v
 func (v LeaseView) Blocks() *[48]byte {
 	return (*[48]byte)(wire.View(v).After(0, 0, 1).Tail())
 }
@@ -1341,6 +1398,8 @@ func indexLease(x *wire.Index, b []byte, p, f int) int {
 // LeaseViewOf returns a view of the message b, which must be one Lease and nothing
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
+//
+//barewire:effect views=0 of b on ok
 func LeaseViewOf(b []byte, ix *wire.Index) (v LeaseView, err error) {
 	if !ix.Begin(b, 1, 3) {
 		return v, wire.ErrIndexSize

@@ -183,6 +183,7 @@ func (c *client) forge(ctx context.Context) error {
 	if err := ref.Decode(b); err != nil {
 		return err
 	}
+	//barewire:ignore BW5008 that the peer refuses it is what is shown
 	ref.Rights |= barewire.WriteRight
 	forged, err := barewire.RemoteFrom(ref.Append(nil), BlockRemoteReadWrite())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // The error is [ErrBarewire] where the peer speaks barewire: use [Offer] or [RemoteOf]. It is [ErrDomain] or [ErrRevoked] as
 // for these.
 //
-//barewire:effect uses=mr, meets=mr of c
+//barewire:effect uses=mr, meets=mr of c, address=0 of mr
 func AddressOf[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](c *Conn, mr *barewire.Region[T, R, A]) (addr uint64, key RKey, bytes int, err error) {
 	reg, err := current(mr)
 	if err != nil {
@@ -50,6 +50,8 @@ func addressIn(ref *barewire.Ref) (addr uint64, key RKey, bytes int) {
 }
 
 // Address is [AddressOf] for a right that only the connection's peer has.
+//
+//barewire:effect address=0 of g
 func (g *Scoped[T, A]) Address() (addr uint64, key RKey, bytes int, err error) {
 	if g == nil || g.s == nil {
 		return 0, 0, 0, errNoScoped

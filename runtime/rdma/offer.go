@@ -49,7 +49,7 @@ func checkName(name string) error {
 // registered and the connection is. Names have 1 to 120 printable bytes; the error is
 // [ErrName], [ErrOffered], [ErrTooMany] (see [Config.MaxOffers]), [ErrPlain], or [ErrRevoked] after [Revoke].
 //
-//barewire:effect uses=mr, meets=mr of c
+//barewire:effect uses=mr, meets=mr of c, names=name
 func Offer[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, mr *barewire.Region[T, R, A]) error {
 	reg, err := current(mr)
 	if err != nil {
@@ -65,6 +65,8 @@ func Offer[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess]
 }
 
 // OfferScoped is [Offer] for a right that only this connection's peer has.
+//
+//barewire:effect names=name
 func OfferScoped[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, g *Scoped[T, A]) error {
 	if g == nil || g.s == nil {
 		return errNoScoped
@@ -248,7 +250,7 @@ func refusal(r *ctl.Refused) error {
 // The error is [ErrRefused] with the peer's reason: [ErrSchema] where it offers
 // another type or another version of it, [ErrRights] where it grants less.
 //
-//barewire:effect hears=c
+//barewire:effect hears=c, names=name
 func Import[T barewire.Fixed[T], A barewire.RemoteAccess](ctx context.Context, c *Conn, name string, g barewire.Grant[T, A]) (barewire.Remote[T, A], error) {
 	info, rights, err := barewire.GrantParts(friend, g)
 	if err != nil {

@@ -7,11 +7,17 @@ const (
 	Laundered      Code = "BW5003"
 	NeverThatType  Code = "BW5004"
 	MintedByHand   Code = "BW5005"
+	OtherSchema    Code = "BW5006"
+	TwoVersions    Code = "BW5007"
+	MoreRights     Code = "BW5008"
+	DeviceAddress  Code = "BW5009"
+	PeerWritable   Code = "BW5010"
 	BadDirective   Code = "BW5011"
 	StrayDirective Code = "BW5012"
 	UnfitEffect    Code = "BW5013"
 	IgnoreNoReason Code = "BW5014"
 	StaleIgnore    Code = "BW5015"
+	StaleSchema    Code = "BW5016"
 )
 
 var _ = register(
@@ -62,6 +68,51 @@ var _ = register(
 		Right: "g := SampleRemoteWrite() // with #@register(remote_write) in the schema\n",
 	},
 	Rule{
+		Code: OtherSchema, Name: "other-schema", Severity: Error,
+		Title: "memory of one schema is taken for another's",
+		Why: "What lies in a region is what its schema says, for this program and for every peer that was let in. Through unsafe.Pointer, " +
+			"or with the bytes of an element, it can be looked at as elements of another schema, and each field is then whatever happens to " +
+			"lie there. A type that stands at the beginning of an element may be looked at in its place.",
+		Wrong: "other := (*Other)(unsafe.Pointer(sample))\n",
+		Right: "other := &Other{Number: uint64(sample.Price)}\n",
+	},
+	Rule{
+		Code: TwoVersions, Name: "two-versions", Severity: Warning,
+		Title: "one name stands for two versions of a schema",
+		Why: "Programs meet under a name and compare the hashes of their schemas: who has another one is refused. Two packages that were " +
+			"generated from different states of a schema, and are used under the same name, find each other never. Generate both anew from the same " +
+			"schema, or give the versions names of their own.",
+		Wrong: "err := rdma.Offer(ctx, conn, \"samples\", shared)\nold, err2 := rdma.Import(ctx, conn, \"samples\", older.SampleRemoteRead())\n",
+		Right: "err := rdma.Offer(ctx, conn, \"samples\", shared)\nold, err2 := rdma.Import(ctx, conn, \"samples/1\", older.SampleRemoteRead())\n",
+	},
+	Rule{
+		Code: MoreRights, Name: "more-rights", Severity: Error,
+		Title: "a reference is used for more than it was given for",
+		Why: "A reference to a peer's memory, from Import or a #@ref field, is a capability: what it is good for was said by who gave it, and is in its " +
+			"type. Narrow and RemoteFrom give rights up and never add any: asked for more they fail whenever they run. A Ref that is " +
+			"made up or changed by hand is refused by the peer, and a connection may end by that. Ask who owns the memory for a grant.",
+		Wrong: "more, err := barewire.Narrow(readable, SampleRemoteReadWrite())\n",
+		Right: "less, err := barewire.Narrow(readable, SampleRemoteRead())\n",
+	},
+	Rule{
+		Code: DeviceAddress, Name: "device-address", Severity: Error,
+		Title: "an address that is a device's or a peer's becomes a pointer",
+		Why: "AddressOf and references say where a peer or a device finds memory: an offset in a key's space, or a place in the memory of a GPU. " +
+			"For this processor the number means nothing, or something else: what is read through it is a fault at best. Memory that the " +
+			"processor may reach is reached through a window; the rest is copied to where it may.",
+		Wrong: "addr, key, size, err := rdma.AddressOf(conn, shared)\np := (*Sample)(unsafe.Pointer(uintptr(addr)))\n",
+		Right: "w, err := barewire.Open(shared)\nv := SampleAt(w, 0)\n",
+	},
+	Rule{
+		Code: PeerWritable, Name: "peer-writable", Severity: Error,
+		Title: "a pointer or slice over memory that a peer may change",
+		Why: "A window on memory that peers may write or change atomically gives no slice: what Go reads through one may change between two reads, or within " +
+			"one, and the compiler counts on the opposite. Made by hand out of an element's bytes or its address it is no better. Read fields through the view, use " +
+			"atomics, a snapshot, or wait for a notification; or copy the bytes first.",
+		Wrong: "w, err := barewire.Open(writable)\nx, err2 := SampleOver(SampleAt(w, 0).Bytes())\n",
+		Right: "w, err := barewire.Open(writable)\nvar x Sample\nerr2 := SampleAt(w, 0).Load(&x)\n",
+	},
+	Rule{
 		Code: BadDirective, Name: "bad-directive", Severity: Error,
 		Title: "a //barewire: directive cannot be read",
 		Why: "Directives tell the analyzers what types and functions are. One with a slip would turn a check off without a word, so " +
@@ -100,5 +151,18 @@ var _ = register(
 			"stands alone. Left behind it would hide the next fault of that kind.",
 		Wrong: "r, err := barewire.New(SampleInCPU(), 1) //barewire:ignore BW5002 the test wants the error\n",
 		Right: "r, err := barewire.New(SampleInCPU(), 1)\n",
+	},
+	Rule{
+		Code: StaleSchema, Name: "stale-schema", Severity: Error,
+		Title: "generated code has parts of two versions",
+		Why: "The hash of a schema stands in generated code twice: for the runtime, which peers compare it with, and for the analyzers. Where they " +
+			"differ somebody changed the file, or merged two versions of it: the layout may be one version's and the hash the other's. Generate it anew. " +
+			"(Whether generated code is as its schema says, `barewire-gen generate --check` tells: the analyzers see Go only.)",
+		Wrong: "//barewire:schema market.Deal@sha256:0000000000000000000000000000000000000000000000000000000000000000\n" +
+			"func (deal) BareLayout() {}\n\n" +
+			"var infoDeal = described{Name: \"market.Deal\", Hash: [32]byte{0x6e}}\n",
+		Right: "//barewire:schema market.Deal@sha256:6e00000000000000000000000000000000000000000000000000000000000000\n" +
+			"func (deal) BareLayout() {}\n\n" +
+			"var infoDeal = described{Name: \"market.Deal\", Hash: [32]byte{0x6e}}\n",
 	},
 )

@@ -1,6 +1,7 @@
 package directive
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ const (
 	Type      = "type"
 	Residency = "residency"
 	Access    = "access"
+	Schema    = "schema"
 	Effect    = "effect"
 	Generated = "generated"
 	Trust     = "trust"
@@ -31,11 +33,13 @@ const (
 	Grant  = "grant"
 	Queue  = "queue"
 	Domain = "domain"
+
+	Capability = "capability"
 )
 
 // kinds, residencies and rights are the names that stand behind their words.
 var (
-	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant, Queue, Domain}
+	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant, Queue, Domain, Capability}
 	residencies = []string{"cpu", "numa", "cxl", "cxl_shared", "gpu", "managed", "unified"}
 	accesses    = []string{"unregistered", "local", "remote_read", "remote_write", "remote_read_write",
 		"remote_atomic", "remote_read_atomic", "remote_write_atomic", "remote_read_write_atomic"}
@@ -44,7 +48,8 @@ var (
 // Directive is one comment.
 type Directive struct {
 	Word    string
-	Name    string   // the kind, residency, access or code
+	Name    string   // the kind, residency, access, schema or code
+	Hash    string   // of schema: 64 digits
 	Clauses []Clause // of effect
 	Reason  string   // of trust and ignore
 }
@@ -66,6 +71,8 @@ func Parse(text string) (d Directive, ok bool, err error) {
 		d.Name, err = one(word, arg, residencies)
 	case Access:
 		d.Name, err = one(word, arg, accesses)
+	case Schema:
+		d.Name, d.Hash, err = hashed(arg)
 	case Effect:
 		d.Clauses, err = clauses(arg)
 	case Generated:
@@ -79,7 +86,7 @@ func Parse(text string) (d Directive, ok bool, err error) {
 	case Ignore:
 		d.Name, d.Reason, err = ignored(arg)
 	default:
-		err = fmt.Errorf("unknown directive %q; there are type, residency, access, effect, generated, trust, ignore", word)
+		err = fmt.Errorf("unknown directive %q; there are type, residency, access, schema, effect, generated, trust, ignore", word)
 	}
 	return d, true, err
 }
@@ -90,6 +97,15 @@ func one(word, arg string, names []string) (string, error) {
 		return "", fmt.Errorf("unknown %s %q; there are %s", word, arg, strings.Join(names, ", "))
 	}
 	return arg, nil
+}
+
+// hashed is the argument of schema.
+func hashed(arg string) (name, hash string, err error) {
+	name, hash, ok := strings.Cut(arg, "@sha256:")
+	if raw, bad := hex.DecodeString(hash); !ok || name == "" || strings.Contains(name, " ") || bad != nil || len(raw) != 32 {
+		return "", "", fmt.Errorf("schema wants a name and a hash, as quote.Quote@sha256:6ed4…, with 64 hexadecimal digits, and has %q", arg)
+	}
+	return name, hash, nil
 }
 
 // ignored is the argument of ignore.

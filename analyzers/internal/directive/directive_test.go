@@ -7,12 +7,17 @@ import (
 )
 
 func TestParse(t *testing.T) {
+	sum := strings.Repeat("0f", 32)
 	for text, want := range map[string]Directive{
-		"//barewire:type handle":               {Word: Type, Name: Handle},
-		"//barewire:type  op ":                 {Word: Type, Name: Op},
-		"//barewire:residency cxl_shared":      {Word: Residency, Name: "cxl_shared"},
-		"//barewire:access remote_read_atomic": {Word: Access, Name: "remote_read_atomic"},
-		"//barewire:type place":                {Word: Type, Name: Place},
+		"//barewire:type handle":                  {Word: Type, Name: Handle},
+		"//barewire:type  op ":                    {Word: Type, Name: Op},
+		"//barewire:residency cxl_shared":         {Word: Residency, Name: "cxl_shared"},
+		"//barewire:access remote_read_atomic":    {Word: Access, Name: "remote_read_atomic"},
+		"//barewire:type place":                   {Word: Type, Name: Place},
+		"//barewire:schema q.Quote@sha256:" + sum: {Word: Schema, Name: "q.Quote", Hash: sum},
+		"//barewire:type capability":              {Word: Type, Name: Capability},
+		"//barewire:effect uses=r, address=0 of r, names=n": {Word: Effect, Clauses: []Clause{
+			{Verb: Uses, What: "r"}, {Verb: Address, What: "0", Of: "r"}, {Verb: Names, What: "n"}}},
 		"//barewire:generated":                 {Word: Generated},
 		"//barewire:trust it is C":             {Word: Trust, Reason: "it is C"},
 		"//barewire:ignore BW5101 tests do so": {Word: Ignore, Name: "BW5101", Reason: "tests do so"},
@@ -51,7 +56,7 @@ func TestWrong(t *testing.T) {
 		"ignore all of it":                   `ignore wants a code, as BW5101, and has "all"`,
 		"ignore BW5101":                      "ignore BW5101 has no reason",
 		"effect":                             "effect says nothing",
-		"effect use=r":                       `unknown effect "use"; there are alias, borrows`,
+		"effect use=r":                       `unknown effect "use"; there are address, alias, borrows`,
 		"effect uses":                        "effect uses wants =",
 		"effect uses=":                       "effect uses wants =",
 		"effect uses=r,":                     "a comma too many",
@@ -65,6 +70,14 @@ func TestWrong(t *testing.T) {
 		"effect views=0 of r count n":        `"count" has no place here`,
 		"effect views=0 of r at all count n": `"count" has no place here`,
 		"effect borrows=0 of r and of x":     `"and" has no place here`,
+		"schema":                             `schema wants a name and a hash`,
+		"schema q.Quote":                     `schema wants a name and a hash`,
+		"schema q.Quote@sha256:00":           `schema wants a name and a hash`,
+		"schema @sha256:" + strings.Repeat("00", 32):    `schema wants a name and a hash`,
+		"schema a b@sha256:" + strings.Repeat("00", 32): `schema wants a name and a hash`,
+		"schema q@sha256:" + strings.Repeat("0x", 32):   `schema wants a name and a hash`,
+		"effect names=n of r":                           "takes no of",
+		"effect address=0":                              "wants of",
 	} {
 		_, ok, err := Parse(Prefix + text)
 		if !ok || err == nil || !strings.Contains(err.Error(), want) {

@@ -3,7 +3,8 @@
 //
 //	//barewire:type KIND             on a type: what a value of it is
 //	//barewire:residency NAME        on a marker type: where memory lives
-//	//barewire:access NAME           on a marker type: who may reach it
+//	//barewire:access NAME           on a marker type: who may reach it; on a field or its getter: what the reference there is good for
+//	//barewire:schema NAME@sha256:H  on a method: its receiver is an element of that schema, with that hash
 //	//barewire:effect CLAUSE, …      on a function or method: what a call does
 //	//barewire:generated             on a function: only generated code may use it
 //	//barewire:trust REASON          on a function, or a package: the effects are not inferred from bodies
@@ -22,6 +23,7 @@
 //	domain   what memory and connections belong to, which are good together only
 //	place    where a schema lets memory live
 //	grant    what a schema lets peers do
+//	capability  what a peer granted, as it travels: nobody makes one up
 //
 // A clause is a verb and what it is about: the name of a parameter or of the
 // receiver, or the number of a result.
@@ -49,6 +51,9 @@
 //	within=R of P        R belongs to the domain P, or to that of P
 //	meets=P of Q         P and Q have to belong to the same domain
 //	ends=F of R          the result F is a function that ends the result R
+//	address=R of P       R is the number by which devices and peers find P: no pointer of Go
+//	narrows=R of P       R is P with the rights of its type; the call fails unless P has all of them
+//	names=P              peers meet under the name P, and expect the same schema
 //	lends=F of P         the function F is called with a window on P, which ends when it returns
 //
 // "on" says when: "on ok" if the last result, an error, is nil, "on fail" if it is

@@ -32,13 +32,16 @@ const (
 	Ends     Verb = "ends"
 	Within   Verb = "within"
 	Meets    Verb = "meets"
+	Address  Verb = "address"
+	Narrows  Verb = "narrows"
+	Names    Verb = "names"
 )
 
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
-	Reads: false, Writes: false, Hears: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Meets: true,
+	Reads: false, Writes: false, Hears: false, Names: false,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Meets: true, Address: true, Narrows: true,
 }
 
 // The conditions. The empty one is always.

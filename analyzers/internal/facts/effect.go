@@ -111,6 +111,11 @@ func (d *declared) clause(c directive.Clause) error {
 		}
 		d.out.Lends = append(d.out.Lends, Lend{Func: f, Of: of})
 		return d.about(of, nil, func(x *Case) { x.Uses = true })
+	case directive.Names:
+		_, err := d.param(c.What)
+		return err
+	case directive.Address, directive.Narrows:
+		return d.number(c)
 	case directive.Borrows, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Alias:
 		return d.derived(c, on)
 	}
@@ -150,6 +155,18 @@ func (d *declared) domains(c directive.Clause) error {
 	b, err := d.param(c.Of)
 	*to = append(*to, Pair{a, b})
 	return err
+}
+
+// number is a clause about a result whose life is its own, as a number's: what it comes from is used, no more.
+func (d *declared) number(c directive.Clause) error {
+	if _, err := d.result(c.What); err != nil {
+		return err
+	}
+	p, err := d.param(c.Of)
+	if err != nil {
+		return err
+	}
+	return d.about(p, nil, func(x *Case) { x.Uses = true })
 }
 
 // derived is a clause about a result that comes from a parameter.

@@ -18,10 +18,12 @@ func casts(_ *emitter, g *gocode.Code, t *plan.Type) {
 	proof(g, t)
 	over, slice := t.Name(plan.Over), t.Name(plan.SliceOver)
 	doc := fmt.Sprintf("%s returns the first %d bytes of b as a %s, without a copy. It is an error\n(wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does\nnot validate.", over, t.Layout().Min, t.Go)
+	effect(g, t, "views=0 of b on ok")
 	g.Func(doc, fmt.Sprintf("%s(b []byte) (*%s, error)", over, t.Go), func(b *gocode.Body) {
 		b.P("return wire.Over[%s](b)", t.Go)
 	})
 	doc = fmt.Sprintf("%s is %s for as many values as b holds; its length must be a\nmultiple of %d.", slice, over, t.Layout().Min)
+	effect(g, t, "views=0 of b on ok")
 	g.Func(doc, fmt.Sprintf("%s(b []byte) ([]%s, error)", slice, t.Go), func(b *gocode.Body) {
 		b.P("return wire.SliceOver[%s](b)", t.Go)
 	})

@@ -47,6 +47,7 @@ func regions(_ *emitter, g *gocode.Code, t *plan.Type) {
 
 // layoutOf writes the methods that the runtime's constraints ask for.
 func layoutOf(g *gocode.Code, t *plan.Type) {
+	schemaOf(g, t)
 	g.Func("BareLayout marks a type that regions can hold. It is never called.",
 		fmt.Sprintf("(%s) BareLayout() (l barewire.LayoutOf[%s])", t.Go, t.Go), func(b *gocode.Body) { b.P("return l") })
 	if castable(t) {
@@ -88,7 +89,7 @@ func typeInfo(g *gocode.Code, t *plan.Type) {
 	}
 	g.Line(fmt.Sprintf("%s is what the runtime knows of %s.", infoVar(t), what),
 		"var %s = barewire.TypeInfo{\nName: %q,\nSize: %d,\nAlign: %d,\nHash: [32]byte{%s\n},\n}",
-		infoVar(t), t.File.Package.Name+"."+t.Go, t.Region.Size, t.Region.Align, hash.String())
+		infoVar(t), schemaName(t), t.Region.Size, t.Region.Align, hash.String())
 }
 
 // placeFunc writes the function for a place.

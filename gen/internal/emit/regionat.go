@@ -56,6 +56,7 @@ func viewOver(t *plan.Type, array string) string {
 //	func TickAt[A barewire.Access](w barewire.Window[Tick, A], i int) TickView
 func viewAt(g *gocode.Code, t *plan.Type) {
 	name := t.Name(plan.AtIndex)
+	effect(g, t, "views=0 of w at i")
 	g.Func(name+" is a view of the element with index i, good as long as w is open. It panics\nas a slice does if there is none.",
 		inWindow(t, name, "")+" "+t.Name(plan.View), func(b *gocode.Body) {
 			b.P("return %s", viewOver(t, elementAt(t)))
@@ -69,6 +70,7 @@ func viewAt(g *gocode.Code, t *plan.Type) {
 // nothing where the line has none.
 func allOf(g *gocode.Code, t *plan.Type) {
 	name, view := t.Name(plan.AllOf), t.Name(plan.View)
+	effect(g, t, "views=0 of w at all")
 	g.Func(name+" iterates over views of all elements with their indices.",
 		fmt.Sprintf("%s[A barewire.Access](w barewire.Window[%s, A]) iter.Seq2[int, %s]", name, t.Go, view), func(b *gocode.Body) {
 			b.Block("return func(yield func(int, %s) bool)", view)
@@ -88,6 +90,7 @@ func allOf(g *gocode.Code, t *plan.Type) {
 func slotAt(g *gocode.Code, t *plan.Type) {
 	name := t.Name(plan.SlotAt)
 	doc := fmt.Sprintf("%s is the slot with index i: %d bytes, a length (u32), a message, zeros.\nThey are good as long as w is open. It panics as a slice does if there is none.", name, t.Region.Size)
+	effect(g, t, "views=0 of w at i")
 	g.Func(doc, inWindow(t, name, "")+" []byte", func(b *gocode.Body) {
 		b.P("return %s[:]", elementAt(t))
 	})
@@ -142,6 +145,7 @@ func slotOf(t *plan.Type) string { return t.Name(plan.SlotAt) + "(w, i)" }
 // slotViewAt writes what gives a view of a slot's message.
 func slotViewAt(g *gocode.Code, t *plan.Type) {
 	name, of := t.Name(plan.ViewAt), t.Name(plan.SlotViewOf)
+	effect(g, t, "views=0 of w at i on ok")
 	g.Func(name+" is a view of the message in the slot with index i, as "+of+" gives it.",
 		inWindow(t, name, ", ix *wire.Index")+fmt.Sprintf(" (v %s, err error)", t.Name(plan.View)), func(b *gocode.Body) {
 			noNil(b, "ix", "v, ")

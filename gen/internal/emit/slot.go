@@ -34,6 +34,7 @@ func slots(_ *emitter, g *gocode.Code, t *plan.Type) {
 			b.End()
 			b.P("return x.UnmarshalBinary(m)")
 		})
+	effect(g, t, "views=0 of slot on ok")
 	g.Func(view+" returns a view of the message in a slot, as "+t.Name(plan.ViewOf)+" does.",
 		fmt.Sprintf("%s(slot []byte, ix *wire.Index) (v %s, err error)", view, t.Name(plan.View)), func(b *gocode.Body) {
 			b.P("m, err := wire.SlotMessage(slot, %s)", size)

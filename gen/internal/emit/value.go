@@ -59,6 +59,9 @@ func structType(g *gocode.Code, t *plan.Type) {
 	g.Struct(typeDoc(t), t.Go, func(b *gocode.Body) {
 		for _, f := range t.Fields {
 			b.Comment(strings.Join(f.Doc, "\n"))
+			if f.Capability != nil {
+				b.P("%s%s", gocode.DirectivePrefix, accessOf(f))
+			}
 			b.P("%s %s", f.Go, f.Val.Go)
 		}
 	})

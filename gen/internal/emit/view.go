@@ -75,6 +75,7 @@ func (e *viewer) alias(t *plan.Type) {
 	}
 	of, base := t.Name(plan.ViewOf), b.Name(plan.ViewOf)
 	doc := of + " is " + base + "."
+	effect(e.g, t, "views=0 of b on ok")
 	if b.Layout().IsFixed() {
 		e.g.Func(doc, fmt.Sprintf("%s(b []byte) (%s, error)", of, view), func(w *gocode.Body) { w.P("return %s(b)", base) })
 		return
@@ -118,11 +119,13 @@ func (e *viewer) packedMethods(v *plan.Val, name string, size int) {
 	e.g.Func("Len returns how many elements there are.", fmt.Sprintf("(l %s) Len() int", name), func(b *gocode.Body) {
 		b.P("return wire.Packed(l).Len(%d)", size)
 	})
+	viewsOf(e.g, e.t, v.Elem, "l")
 	e.g.Func("At returns the element with index i. It panics as a slice does if there is none.", fmt.Sprintf("(l %s) At(i int) %s", name, elem), func(b *gocode.Body) {
 		b.P("q := wire.Packed(l).At(i, %d)", size)
 		b.P("return %s", e.fixed(v.Elem, spot{arr: "q"}))
 	})
 	e.all(name, elem)
+	effect(e.g, e.t, "views=0 of l")
 	e.g.Func("Bytes returns the elements' bytes, the message's own.", fmt.Sprintf("(l %s) Bytes() []byte", name), func(b *gocode.Body) {
 		b.P("return wire.Packed(l).Bytes()")
 	})
@@ -134,6 +137,7 @@ func (e *viewer) listMethods(v *plan.Val, name string) {
 	e.g.Func("Len returns how many elements there are.", fmt.Sprintf("(l %s) Len() int", name), func(b *gocode.Body) {
 		b.P("return wire.View(l).Elems(%d).Len()", stride)
 	})
+	viewsOf(e.g, e.t, v.Elem, "l")
 	e.g.Func("At returns the element with index i in constant time. It panics as a slice does if there is none.", fmt.Sprintf("(l %s) At(i int) %s", name, elem), func(b *gocode.Body) {
 		b.P("u := wire.View(l).Elems(%d).At(i)", stride)
 		b.P("return %s", e.indexed(v.Elem, "u"))
@@ -184,6 +188,7 @@ func (e *viewer) mapMethods(v *plan.Val, name string) {
 		b.End()
 		b.End()
 	})
+	viewsOf(e.g, e.t, v.Elem, "m")
 	e.g.Func("Get returns the value of a key: by halving if the keys ascend in the message, as ours do, else by looking at each.", fmt.Sprintf("(m %s) Get(key %s) (value %s, ok bool)", name, key, val), func(b *gocode.Body) {
 		b.P("u, ok := wire.FindKey(wire.View(m), %d, %s, %s)", stride, orderedKey(v.Key), keyFunc(v.Key))
 		b.Block("if !ok")

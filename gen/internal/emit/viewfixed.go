@@ -24,6 +24,10 @@ func (e *viewer) fixedType(t *plan.Type) {
 	if t.Named {
 		e.fixedViewOf(t, name, fmt.Sprintf("%s{(*[%d]byte)(b)}", name, size))
 	}
+	if t.Region != nil {
+		schemaOf(e.g, t)
+	}
+	effect(e.g, t, "views=0 of v")
 	e.g.Func("Bytes returns the view's bytes, which are a message.", fmt.Sprintf("(v %s) Bytes() []byte", name), func(b *gocode.Body) {
 		b.P("return v.p[:]")
 	})
@@ -55,6 +59,7 @@ func (e *viewer) validFunc(t *plan.Type) {
 func (e *viewer) fixedViewOf(t *plan.Type, name, made string) {
 	of, size := t.Name(plan.ViewOf), int(t.Layout().Min)
 	doc := fmt.Sprintf("%s returns a view of the first %d bytes of b. It checks their number,\nnot their values; an error wraps a *wire.Error.", of, size)
+	effect(e.g, t, "views=0 of b on ok")
 	e.g.Func(doc, fmt.Sprintf("%s(b []byte) (v %s, err error)", of, name), func(b *gocode.Body) {
 		b.Block("if len(b) < %d", size)
 		b.P("return v, %s", cutError(t))
@@ -116,6 +121,10 @@ func (e *viewer) fixedField(f *plan.Field, name string, at spot) {
 		return
 	}
 	get := f.View(plan.Get)
+	if f.Capability != nil {
+		e.g.Directive("%s", accessOf(f))
+	}
+	viewsOf(e.g, e.t, f.Val, "v")
 	e.g.Func(getterDoc(get, f), fmt.Sprintf("(v %s) %s() %s", name, get, e.viewGo(f.Val)), func(b *gocode.Body) {
 		b.P("return %s", e.fixed(f.Val, at))
 	})
@@ -140,6 +149,7 @@ func (e *viewer) fixedItems(f *plan.Field, name string, at spot) {
 		}
 	}
 	get, length := f.View(plan.Get), f.View(plan.Len)
+	viewsOf(e.g, e.t, elem, "v")
 	e.g.Func(get+" reads the element of "+f.Schema+" with index i. It panics as an array does if\nthere is none.", fmt.Sprintf("(v %s) %s(i int) %s", name, get, e.viewGo(elem)), func(b *gocode.Body) {
 		check(b)
 		b.P("return %s", e.fixed(elem, item))
@@ -168,6 +178,7 @@ func (e *viewer) fixedItems(f *plan.Field, name string, at spot) {
 	if goType := numberGo(elem); goType != "" {
 		slice := f.View(plan.Slice)
 		doc := slice + " returns " + f.Schema + " as a slice over the same memory, or an error\n(wire.ErrAlign, wire.ErrBigEndian) where that cannot be."
+		effect(e.g, e.t, "views=0 of v on ok")
 		e.g.Func(doc, fmt.Sprintf("(v %s) %s() ([]%s, error)", name, slice, goType), func(b *gocode.Body) {
 			b.P("return wire.SliceOver[%s](%s)", goType, all)
 		})
@@ -201,6 +212,7 @@ func (e *viewer) fixedUnion(t *plan.Type, name string) {
 				b.P("return %s", cond)
 			})
 		} else {
+			viewsOf(e.g, t, m.Val, "v")
 			e.g.Func(as+" returns the value if it is "+m.Schema+", and whether it is.", fmt.Sprintf("(v %s) %s() (value %s, ok bool)", name, as, e.viewGo(m.Val)), func(b *gocode.Body) {
 				b.Block("if %s", cond)
 				b.P("return %s, true", e.fixed(m.Val, at.add(size)))
@@ -233,6 +245,7 @@ func (e *viewer) setMember(t *plan.Type, m *plan.Member, name string, at spot) {
 			b.P("%s", store)
 		})
 	default:
+		effect(e.g, t, "views=0 of v")
 		e.g.Func(set+" makes it "+m.Schema+", all zero, and returns the view to fill.", fmt.Sprintf("(v %s) %s() %s", name, set, e.viewGo(m.Val)), func(b *gocode.Body) {
 			put(b)
 			n := int(m.Val.Layout.Min)

@@ -25,6 +25,7 @@ func (e *viewer) indexedType(t *plan.Type) {
 		e.unionGetters(t, name)
 	case resolve.Optional:
 		e.g.Line(doc, "type %s wire.View", name)
+		viewsOf(e.g, t, t.Under.Elem, "v")
 		e.g.Func("Get returns the value and whether there is one.", fmt.Sprintf("(v %s) Get() (value %s, ok bool)", name, e.viewGo(t.Under.Elem)), func(b *gocode.Body) {
 			b.P("return wire.Opt(wire.View(v), %s)", e.getFunc(t.Under))
 		})
@@ -45,6 +46,7 @@ func (e *viewer) viewOf(t *plan.Type, name string) {
 	doc := of + " returns a view of the message b, which must be one " + t.Go + " and nothing\n" +
 		"behind it. It validates all of b as UnmarshalBinary does, with the same\n" +
 		"errors, in one pass that allocates nothing but what ix lacks."
+	effect(e.g, t, "views=0 of b on ok")
 	e.g.Func(doc, fmt.Sprintf("%s(b []byte, ix *wire.Index) (v %s, err error)", of, name), func(b *gocode.Body) {
 		b.Block("if !ix.Begin(b, %d, %d)", e.s.typeFrame(t), e.s.typePerByte(t))
 		b.P("return v, wire.ErrIndexSize")
@@ -71,6 +73,10 @@ func (e *viewer) structGetters(t *plan.Type, name string) {
 		}
 		get := f.View(plan.Get)
 		doc := getterDoc(get, f)
+		if f.Capability != nil {
+			e.g.Directive("%s", accessOf(f))
+		}
+		viewsOf(e.g, t, f.Val, "v")
 		if f.Val.Kind == resolve.Optional {
 			e.g.Func(doc, fmt.Sprintf("(v %s) %s() (value %s, ok bool)", name, get, e.viewGo(f.Val.Elem)), func(b *gocode.Body) {
 				e.optional(b, f.Val, places[i])
@@ -169,6 +175,7 @@ func (e *viewer) unionGetters(t *plan.Type, name string) {
 			u = fmt.Sprintf("wire.View(v).Far(%d)", uvarintSize(m.Tag))
 		}
 		doc := as + " returns the value if it is " + m.Schema + ", and whether it is."
+		viewsOf(e.g, t, m.Val, "v")
 		e.g.Func(doc, fmt.Sprintf("(v %s) %s() (value %s, ok bool)", name, as, e.viewGo(m.Val)), func(b *gocode.Body) {
 			if get := viewCall(m.Val); get != "" {
 				b.P("return wire.Member(wire.View(v), %d, %d, wire.View.%s)", m.Tag, uvarintSize(m.Tag), get)

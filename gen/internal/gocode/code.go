@@ -25,9 +25,18 @@ import (
 // Code is a run of declarations of one file, in order. It is not safe for
 // concurrent use; a file is made of several.
 type Code struct {
-	decls []jen.Code
-	err   error
+	decls      []jen.Code
+	directives []string // for the next declaration
+	err        error
 }
+
+// Directive puts a //barewire: directive above the declaration that is added next: "effect views=0 of w".
+func (g *Code) Directive(format string, args ...any) {
+	g.directives = append(g.directives, DirectivePrefix+sprintf(format, args))
+}
+
+// DirectivePrefix is how the directives begin that generated code has for the analyzers.
+const DirectivePrefix = "//barewire:"
 
 // Func adds a function or method. The comment may be empty and may have
 // several lines; sig is what stands between `func ` and ` {`.
@@ -92,6 +101,13 @@ func (g *Code) add(doc string, s *jen.Statement) {
 	if doc != "" {
 		doc = "\n" + strings.TrimSuffix(Comment(doc), "\n")
 	}
+	for i, d := range g.directives {
+		if i == 0 && doc != "" {
+			doc += "\n//"
+		}
+		doc += "\n" + d
+	}
+	g.directives = nil
 	g.decls = append(g.decls, jen.Op(doc), s)
 }
 

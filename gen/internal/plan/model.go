@@ -30,6 +30,7 @@ type Package struct {
 	Files   []*File // in the order given
 	Types   []*Type // every Go type of every file, in emission order
 
+	Regions bool     // a type of it can be in regions
 	Renamed []string // the renames of Options that were used, sorted
 
 	layouts *layout.Layouts

@@ -87,6 +87,7 @@ func (m *maker) regions(t *Type) {
 	if t.Region = region(t); t.Region == nil {
 		return
 	}
+	m.pkg.Regions = true
 	me := owner{"generated code for `" + t.Schema + "`", t.At}
 	for _, p := range regionPatterns(t, !m.pkg.Options.NoViews) {
 		want := p.expand(t.Go)

@@ -110,6 +110,8 @@ var bareWord = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema sample.Word@sha256:4337b592f6635e6f3274fa813997cbcd2f88e9edef755d347321b796b73c5fcf
 func (Word) BareLayout() (l barewire.LayoutOf[Word]) {
 	return l
 }
@@ -193,6 +195,8 @@ type WordView struct{ p *[8]byte }
 
 // WordViewOf returns a view of the first 8 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func WordViewOf(b []byte) (v WordView, err error) {
 	if len(b) < 8 {
 		return v, (*faultWord)(wire.CutAt(len(b)))
@@ -212,6 +216,9 @@ func (f *faultWord) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema sample.Word@sha256:4337b592f6635e6f3274fa813997cbcd2f88e9edef755d347321b796b73c5fcf
+//barewire:effect views=0 of v
 func (v WordView) Bytes() []byte {
 	return v.p[:]
 }
@@ -248,23 +255,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Word)(nil)) - 8]struct{}{}
 // WordOver returns the first 8 bytes of b as a Word, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func WordOver(b []byte) (*Word, error) {
 	return wire.Over[Word](b)
 }
 
 // WordSliceOver is WordOver for as many values as b holds; its length must be a
 // multiple of 8.
+//
+//barewire:effect views=0 of b on ok
 func WordSliceOver(b []byte) ([]Word, error) {
 	return wire.SliceOver[Word](b)
 }
 
 // WordAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
 	return WordView{(*[8]byte)(barewire.At(w, i, 8))}
 }
 
 // WordAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func WordAll[A barewire.Access](w barewire.Window[Word, A]) iter.Seq2[int, WordView] {
 	return func(yield func(int, WordView) bool) {
 		first, n := barewire.Elements(w)
@@ -505,6 +520,8 @@ var bareTick = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema sample.Tick@sha256:25983c12f0471fecb778a185a58b27a1dc8b2857aff8b61804295e5443dabd4e
 func (Tick) BareLayout() (l barewire.LayoutOf[Tick]) {
 	return l
 }
@@ -616,6 +633,8 @@ type TickView struct{ p *[64]byte }
 
 // TickViewOf returns a view of the first 64 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func TickViewOf(b []byte) (v TickView, err error) {
 	if len(b) < 64 {
 		return v, (*faultTick)(wire.CutAt(len(b)))
@@ -635,6 +654,9 @@ func (f *faultTick) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema sample.Tick@sha256:25983c12f0471fecb778a185a58b27a1dc8b2857aff8b61804295e5443dabd4e
+//barewire:effect views=0 of v
 func (v TickView) Bytes() []byte {
 	return v.p[:]
 }
@@ -746,6 +768,8 @@ func (v TickView) SetFlags(x uint32) {
 }
 
 // Rest reads rest.
+//
+//barewire:effect views=0 of v
 func (v TickView) Rest() *[16]byte {
 	return (*[16]byte)(v.p[48:64:64])
 }
@@ -761,23 +785,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Tick)(nil)) - 64]struct{}{}
 // TickOver returns the first 64 bytes of b as a Tick, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func TickOver(b []byte) (*Tick, error) {
 	return wire.Over[Tick](b)
 }
 
 // TickSliceOver is TickOver for as many values as b holds; its length must be a
 // multiple of 64.
+//
+//barewire:effect views=0 of b on ok
 func TickSliceOver(b []byte) ([]Tick, error) {
 	return wire.SliceOver[Tick](b)
 }
 
 // TickAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func TickAt[A barewire.Access](w barewire.Window[Tick, A], i int) TickView {
 	return TickView{(*[64]byte)(barewire.At(w, i, 64))}
 }
 
 // TickAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func TickAll[A barewire.Access](w barewire.Window[Tick, A]) iter.Seq2[int, TickView] {
 	return func(yield func(int, TickView) bool) {
 		first, n := barewire.Elements(w)
@@ -1119,6 +1151,8 @@ var bareSensor = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema sample.Sensor@sha256:5bcd353bfa92451df9b446ded9e2b00a5d1e2e729dfae7ab5b712e44586361a1
 func (Sensor) BareLayout() (l barewire.LayoutOf[Sensor]) {
 	return l
 }
@@ -1177,6 +1211,8 @@ type SensorView struct{ p *[13]byte }
 
 // SensorViewOf returns a view of the first 13 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func SensorViewOf(b []byte) (v SensorView, err error) {
 	if len(b) < 13 {
 		return v, (*faultSensor)(wire.CutAt(len(b)))
@@ -1196,6 +1232,9 @@ func (f *faultSensor) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema sample.Sensor@sha256:5bcd353bfa92451df9b446ded9e2b00a5d1e2e729dfae7ab5b712e44586361a1
+//barewire:effect views=0 of v
 func (v SensorView) Bytes() []byte {
 	return v.p[:]
 }
@@ -1258,11 +1297,15 @@ func validSensor(p *[13]byte) bool {
 
 // SensorAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView {
 	return SensorView{(*[13]byte)(barewire.At(w, i, 13))}
 }
 
 // SensorAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func SensorAll[A barewire.Access](w barewire.Window[Sensor, A]) iter.Seq2[int, SensorView] {
 	return func(yield func(int, SensorView) bool) {
 		first, n := barewire.Elements(w)
@@ -1581,6 +1624,8 @@ var bareNote = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema sample.Note@sha256:4f7d2c667fbfbc1eae1eb539f027b0fd11b23a63ae805ce04197ba1965fc11b4
 func (Note) BareLayout() (l barewire.LayoutOf[Note]) {
 	return l
 }
@@ -1629,6 +1674,8 @@ func NoteRemoteRead() barewire.Grant[Note, barewire.RemoteRead] {
 type NoteView wire.View
 
 // Text reads text.
+//
+//barewire:effect views=0 of v
 func (v NoteView) Text() string {
 	return wire.View(v).In(0, 1).Str()
 }
@@ -1664,6 +1711,8 @@ func indexNote(x *wire.Index, b []byte, p, f int) int {
 // NoteViewOf returns a view of the message b, which must be one Note and nothing
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
+//
+//barewire:effect views=0 of b on ok
 func NoteViewOf(b []byte, ix *wire.Index) (v NoteView, err error) {
 	if !ix.Begin(b, 1, 3) {
 		return v, wire.ErrIndexSize
@@ -1698,6 +1747,8 @@ func LoadNoteSlot(slot []byte, x *Note) error {
 }
 
 // NoteSlotViewOf returns a view of the message in a slot, as NoteViewOf does.
+//
+//barewire:effect views=0 of slot on ok
 func NoteSlotViewOf(slot []byte, ix *wire.Index) (v NoteView, err error) {
 	m, err := wire.SlotMessage(slot, NoteSlotSize)
 	if err != nil {
@@ -1717,6 +1768,8 @@ func ValidateNoteSlot(slot []byte, ix *wire.Index) error {
 
 // NoteSlotAt is the slot with index i: 72 bytes, a length (u32), a message, zeros.
 // They are good as long as w is open. It panics as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func NoteSlotAt[A barewire.Access](w barewire.Window[Note, A], i int) []byte {
 	return (*[72]byte)(barewire.At(w, i, 72))[:]
 }
@@ -1747,6 +1800,8 @@ func NotePutAt[A barewire.Access](w barewire.Window[Note, A], i int, x *Note) er
 }
 
 // NoteViewAt is a view of the message in the slot with index i, as NoteSlotViewOf gives it.
+//
+//barewire:effect views=0 of w at i on ok
 func NoteViewAt[A barewire.Access](w barewire.Window[Note, A], i int, ix *wire.Index) (v NoteView, err error) {
 	if ix == nil {
 		return v, barewire.ErrNoValue

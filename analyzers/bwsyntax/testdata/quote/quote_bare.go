@@ -5,6 +5,7 @@ package quote
 import (
 	"encoding/binary"
 	"iter"
+	"math"
 	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -134,6 +135,8 @@ var bareQuote = wire.Type{
 }
 
 // BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema quote.Quote@sha256:6ed4777c65470477b311011e60716398f208b854c4f0e36c63bd97ad42926867
 func (Quote) BareLayout() (l barewire.LayoutOf[Quote]) {
 	return l
 }
@@ -205,6 +208,8 @@ type QuoteView struct{ p *[16]byte }
 
 // QuoteViewOf returns a view of the first 16 bytes of b. It checks their number,
 // not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
 func QuoteViewOf(b []byte) (v QuoteView, err error) {
 	if len(b) < 16 {
 		return v, (*faultQuote)(wire.CutAt(len(b)))
@@ -224,6 +229,9 @@ func (f *faultQuote) Unwrap() error {
 }
 
 // Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema quote.Quote@sha256:6ed4777c65470477b311011e60716398f208b854c4f0e36c63bd97ad42926867
+//barewire:effect views=0 of v
 func (v QuoteView) Bytes() []byte {
 	return v.p[:]
 }
@@ -270,23 +278,31 @@ var _ [0]struct{} = [unsafe.Sizeof(*(*Quote)(nil)) - 16]struct{}{}
 // QuoteOver returns the first 16 bytes of b as a Quote, without a copy. It is an error
 // (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
 // not validate.
+//
+//barewire:effect views=0 of b on ok
 func QuoteOver(b []byte) (*Quote, error) {
 	return wire.Over[Quote](b)
 }
 
 // QuoteSliceOver is QuoteOver for as many values as b holds; its length must be a
 // multiple of 16.
+//
+//barewire:effect views=0 of b on ok
 func QuoteSliceOver(b []byte) ([]Quote, error) {
 	return wire.SliceOver[Quote](b)
 }
 
 // QuoteAt is a view of the element with index i, good as long as w is open. It panics
 // as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
 func QuoteAt[A barewire.Access](w barewire.Window[Quote, A], i int) QuoteView {
 	return QuoteView{(*[16]byte)(barewire.At(w, i, 16))}
 }
 
 // QuoteAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
 func QuoteAll[A barewire.Access](w barewire.Window[Quote, A]) iter.Seq2[int, QuoteView] {
 	return func(yield func(int, QuoteView) bool) {
 		first, n := barewire.Elements(w)
@@ -322,4 +338,927 @@ func QuoteSizeOf[A barewire.RemoteAccess](rem barewire.Remote[Quote, A], i int) 
 // none, the operation that gets it fails.
 func QuoteSizeIn[A barewire.Registered](s barewire.Span[Quote, A], i int) barewire.LocalField[uint64] {
 	return barewire.FieldIn[uint64](s, i, 8, 8)
+}
+
+// Order is another type, of the same size.
+type Order struct {
+	Price float64
+	Count uint64
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Order) Equal(y *Order) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	if math.Float64bits(x.Price) != math.Float64bits(y.Price) {
+		return false
+	}
+	if x.Count != y.Count {
+		return false
+	}
+	return true
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Order) Clone() *Order {
+	if x == nil {
+		return nil
+	}
+	y := new(Order)
+	*y = *x
+	return y
+}
+
+func (x *Order) putBARE(p *[16]byte) {
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return
+	}
+	binary.LittleEndian.PutUint64(p[0:], math.Float64bits(x.Price))
+	binary.LittleEndian.PutUint64(p[8:], x.Count)
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Order) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 16)
+	p := (*[16]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	binary.LittleEndian.PutUint64(p[0:], math.Float64bits(x.Price))
+	binary.LittleEndian.PutUint64(p[8:], x.Count)
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Order) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// OrderBinarySize is the size of every Order's message in bytes.
+const OrderBinarySize = 16
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Order) BinarySize() int {
+	return OrderBinarySize
+}
+
+func (x *Order) getBARE(p *[16]byte) {
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return
+	}
+	x.Price = math.Float64frombits(binary.LittleEndian.Uint64(p[0:]))
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Order) UnmarshalBinary(b []byte) error {
+	if len(b) != 16 {
+		return bareOrder.Refuse(b)
+	}
+	p := (*[16]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Price = math.Float64frombits(binary.LittleEndian.Uint64(p[0:]))
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Order) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 16 {
+		return 0, bareOrder.Explain(b, o, false)
+	}
+	p := (*[16]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 16, nil
+	}
+	x.Price = math.Float64frombits(binary.LittleEndian.Uint64(p[0:]))
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+	return 16, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Order) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareOrder)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareOrder = wire.Type{
+	Name: "Order",
+	Text: "struct{price:f64 count:u64}",
+}
+
+// BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema quote.Order@sha256:32b1df698f093305039d417a3773f29e9192f8f042cce61389e0c4069e61f7a8
+func (Order) BareLayout() (l barewire.LayoutOf[Order]) {
+	return l
+}
+
+// BareCastable marks a type whose memory is its message. It is never called.
+func (Order) BareCastable() (c barewire.CastableOf[Order]) {
+	return c
+}
+
+// infoOrder is what the runtime knows of a Order.
+var infoOrder = barewire.TypeInfo{
+	Name:  "quote.Order",
+	Size:  16,
+	Align: 8,
+	Hash: [32]byte{
+		0x32, 0xb1, 0xdf, 0x69, 0x8f, 0x09, 0x33, 0x05,
+		0x03, 0x9d, 0x41, 0x7a, 0x37, 0x73, 0xf2, 0x9e,
+		0x91, 0x92, 0xf8, 0xf0, 0x42, 0xcc, 0xe6, 0x13,
+		0x89, 0xe0, 0xc4, 0x06, 0x9e, 0x61, 0xf7, 0xa8,
+	},
+}
+
+// OrderCPU is memory for Order values in the machine's own memory.
+type OrderCPU[A barewire.Access] = barewire.Region[Order, barewire.CPU, A]
+
+// OrderRemote is Order values in the memory of a peer.
+type OrderRemote[A barewire.RemoteAccess] = barewire.Remote[Order, A]
+
+// OrderWindow is an open region of Order values.
+type OrderWindow[A barewire.Access] = barewire.Window[Order, A]
+
+// OrderInCPU is the place of regions in the machine's own memory.
+func OrderInCPU() barewire.Place[Order, barewire.CPU] {
+	return barewire.MintPlace[Order, barewire.CPU](&infoOrder, barewire.InCPU, -1, false)
+}
+
+// OrderLocal is the grant for this machine's devices only.
+func OrderLocal() barewire.Grant[Order, barewire.Local] {
+	return barewire.MintGrant[Order, barewire.Local](&infoOrder)
+}
+
+// OrderRemoteRead is the grant for peers to read.
+func OrderRemoteRead() barewire.Grant[Order, barewire.RemoteRead] {
+	return barewire.MintGrant[Order, barewire.RemoteRead](&infoOrder)
+}
+
+// OrderRemoteWrite is the grant for peers to write.
+func OrderRemoteWrite() barewire.Grant[Order, barewire.RemoteWrite] {
+	return barewire.MintGrant[Order, barewire.RemoteWrite](&infoOrder)
+}
+
+// OrderRemoteReadWrite is the grant for peers to read and write.
+func OrderRemoteReadWrite() barewire.Grant[Order, barewire.RemoteReadWrite] {
+	return barewire.MintGrant[Order, barewire.RemoteReadWrite](&infoOrder)
+}
+
+// OrderView reads and writes a Order in place, over its 16 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type OrderView struct{ p *[16]byte }
+
+// OrderViewOf returns a view of the first 16 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
+func OrderViewOf(b []byte) (v OrderView, err error) {
+	if len(b) < 16 {
+		return v, (*faultOrder)(wire.CutAt(len(b)))
+	}
+	return OrderView{(*[16]byte)(b)}, nil
+}
+
+// faultOrder is the error of a Order's bytes. It wraps a *wire.Error.
+type faultOrder wire.Fault
+
+func (f *faultOrder) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultOrder) Unwrap() error {
+	return bareOrder.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema quote.Order@sha256:32b1df698f093305039d417a3773f29e9192f8f042cce61389e0c4069e61f7a8
+//barewire:effect views=0 of v
+func (v OrderView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Order.
+func (v OrderView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v OrderView) Load(x *Order) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v OrderView) Store(x *Order) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Price reads price.
+func (v OrderView) Price() float64 {
+	return math.Float64frombits(binary.LittleEndian.Uint64(v.p[0:]))
+}
+
+// SetPrice writes price.
+func (v OrderView) SetPrice(x float64) {
+	binary.LittleEndian.PutUint64(v.p[0:], math.Float64bits(x))
+}
+
+// Count reads count.
+func (v OrderView) Count() uint64 {
+	return binary.LittleEndian.Uint64(v.p[8:])
+}
+
+// SetCount writes count.
+func (v OrderView) SetCount(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[8:], x)
+}
+
+// Order's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Order)(nil)) - 16]struct{}{}
+
+// OrderOver returns the first 16 bytes of b as a Order, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+//
+//barewire:effect views=0 of b on ok
+func OrderOver(b []byte) (*Order, error) {
+	return wire.Over[Order](b)
+}
+
+// OrderSliceOver is OrderOver for as many values as b holds; its length must be a
+// multiple of 16.
+//
+//barewire:effect views=0 of b on ok
+func OrderSliceOver(b []byte) ([]Order, error) {
+	return wire.SliceOver[Order](b)
+}
+
+// OrderAt is a view of the element with index i, good as long as w is open. It panics
+// as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
+func OrderAt[A barewire.Access](w barewire.Window[Order, A], i int) OrderView {
+	return OrderView{(*[16]byte)(barewire.At(w, i, 16))}
+}
+
+// OrderAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
+func OrderAll[A barewire.Access](w barewire.Window[Order, A]) iter.Seq2[int, OrderView] {
+	return func(yield func(int, OrderView) bool) {
+		first, n := barewire.Elements(w)
+		at, end := uintptr(0), uintptr(n)*16
+		for i := 0; at < end; i++ {
+			p := (*[16]byte)(barewire.Step(first, at))
+			if at += 16; !yield(i, OrderView{p}) {
+				return
+			}
+		}
+	}
+}
+
+// OrderPriceOf refers to price of the element with index i. If there is none, the
+// operation that gets it fails.
+func OrderPriceOf[A barewire.RemoteAccess](rem barewire.Remote[Order, A], i int) barewire.Field[float64, A] {
+	return barewire.FieldOf[float64](rem, i, 0, 8)
+}
+
+// OrderPriceIn refers to price of the element with index i of a span. If there is
+// none, the operation that gets it fails.
+func OrderPriceIn[A barewire.Registered](s barewire.Span[Order, A], i int) barewire.LocalField[float64] {
+	return barewire.FieldIn[float64](s, i, 0, 8)
+}
+
+// OrderCountOf refers to count of the element with index i. If there is none, the
+// operation that gets it fails.
+func OrderCountOf[A barewire.RemoteAccess](rem barewire.Remote[Order, A], i int) barewire.Field[uint64, A] {
+	return barewire.FieldOf[uint64](rem, i, 8, 8)
+}
+
+// OrderCountIn refers to count of the element with index i of a span. If there is
+// none, the operation that gets it fails.
+func OrderCountIn[A barewire.Registered](s barewire.Span[Order, A], i int) barewire.LocalField[uint64] {
+	return barewire.FieldIn[uint64](s, i, 8, 8)
+}
+
+// Trade begins with a quote.
+type Trade struct {
+	Of   Quote
+	Hits uint64
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Trade) Equal(y *Trade) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Trade) Clone() *Trade {
+	if x == nil {
+		return nil
+	}
+	y := new(Trade)
+	*y = *x
+	return y
+}
+
+func (x *Trade) putBARE(p *[24]byte) {
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return
+	}
+	binary.LittleEndian.PutUint64(p[0:], x.Of.Price)
+	binary.LittleEndian.PutUint64(p[8:], x.Of.Size)
+	binary.LittleEndian.PutUint64(p[16:], x.Hits)
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Trade) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 24)
+	p := (*[24]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	binary.LittleEndian.PutUint64(p[0:], x.Of.Price)
+	binary.LittleEndian.PutUint64(p[8:], x.Of.Size)
+	binary.LittleEndian.PutUint64(p[16:], x.Hits)
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Trade) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// TradeBinarySize is the size of every Trade's message in bytes.
+const TradeBinarySize = 24
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Trade) BinarySize() int {
+	return TradeBinarySize
+}
+
+func (x *Trade) getBARE(p *[24]byte) {
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return
+	}
+	x.Of.Price = binary.LittleEndian.Uint64(p[0:])
+	x.Of.Size = binary.LittleEndian.Uint64(p[8:])
+	x.Hits = binary.LittleEndian.Uint64(p[16:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Trade) UnmarshalBinary(b []byte) error {
+	if len(b) != 24 {
+		return bareTrade.Refuse(b)
+	}
+	p := (*[24]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Of.Price = binary.LittleEndian.Uint64(p[0:])
+	x.Of.Size = binary.LittleEndian.Uint64(p[8:])
+	x.Hits = binary.LittleEndian.Uint64(p[16:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Trade) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 24 {
+		return 0, bareTrade.Explain(b, o, false)
+	}
+	p := (*[24]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 24, nil
+	}
+	x.Of.Price = binary.LittleEndian.Uint64(p[0:])
+	x.Of.Size = binary.LittleEndian.Uint64(p[8:])
+	x.Hits = binary.LittleEndian.Uint64(p[16:])
+	return 24, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Trade) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareTrade)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareTrade = wire.Type{
+	Name: "Trade",
+	Text: "struct{of:$0 hits:u64}",
+	Refs: []*wire.Type{&bareQuote},
+}
+
+// BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema quote.Trade@sha256:49d83e4e274bfd8d3283f932554cd20daceb28d3b1006bcdeac618fc29f7910d
+func (Trade) BareLayout() (l barewire.LayoutOf[Trade]) {
+	return l
+}
+
+// BareCastable marks a type whose memory is its message. It is never called.
+func (Trade) BareCastable() (c barewire.CastableOf[Trade]) {
+	return c
+}
+
+// infoTrade is what the runtime knows of a Trade.
+var infoTrade = barewire.TypeInfo{
+	Name:  "quote.Trade",
+	Size:  24,
+	Align: 8,
+	Hash: [32]byte{
+		0x49, 0xd8, 0x3e, 0x4e, 0x27, 0x4b, 0xfd, 0x8d,
+		0x32, 0x83, 0xf9, 0x32, 0x55, 0x4c, 0xd2, 0x0d,
+		0xac, 0xeb, 0x28, 0xd3, 0xb1, 0x00, 0x6b, 0xcd,
+		0xea, 0xc6, 0x18, 0xfc, 0x29, 0xf7, 0x91, 0x0d,
+	},
+}
+
+// TradeCPU is memory for Trade values in the machine's own memory.
+type TradeCPU[A barewire.Access] = barewire.Region[Trade, barewire.CPU, A]
+
+// TradeRemote is Trade values in the memory of a peer.
+type TradeRemote[A barewire.RemoteAccess] = barewire.Remote[Trade, A]
+
+// TradeWindow is an open region of Trade values.
+type TradeWindow[A barewire.Access] = barewire.Window[Trade, A]
+
+// TradeInCPU is the place of regions in the machine's own memory.
+func TradeInCPU() barewire.Place[Trade, barewire.CPU] {
+	return barewire.MintPlace[Trade, barewire.CPU](&infoTrade, barewire.InCPU, -1, false)
+}
+
+// TradeLocal is the grant for this machine's devices only.
+func TradeLocal() barewire.Grant[Trade, barewire.Local] {
+	return barewire.MintGrant[Trade, barewire.Local](&infoTrade)
+}
+
+// TradeRemoteRead is the grant for peers to read.
+func TradeRemoteRead() barewire.Grant[Trade, barewire.RemoteRead] {
+	return barewire.MintGrant[Trade, barewire.RemoteRead](&infoTrade)
+}
+
+// TradeRemoteWrite is the grant for peers to write.
+func TradeRemoteWrite() barewire.Grant[Trade, barewire.RemoteWrite] {
+	return barewire.MintGrant[Trade, barewire.RemoteWrite](&infoTrade)
+}
+
+// TradeRemoteReadWrite is the grant for peers to read and write.
+func TradeRemoteReadWrite() barewire.Grant[Trade, barewire.RemoteReadWrite] {
+	return barewire.MintGrant[Trade, barewire.RemoteReadWrite](&infoTrade)
+}
+
+// TradeRemoteAtomic is the grant for peers to use atomic operations.
+func TradeRemoteAtomic() barewire.Grant[Trade, barewire.RemoteAtomic] {
+	return barewire.MintGrant[Trade, barewire.RemoteAtomic](&infoTrade)
+}
+
+// TradeRemoteReadAtomic is the grant for peers to read and use atomic operations.
+func TradeRemoteReadAtomic() barewire.Grant[Trade, barewire.RemoteReadAtomic] {
+	return barewire.MintGrant[Trade, barewire.RemoteReadAtomic](&infoTrade)
+}
+
+// TradeRemoteWriteAtomic is the grant for peers to write and use atomic operations.
+func TradeRemoteWriteAtomic() barewire.Grant[Trade, barewire.RemoteWriteAtomic] {
+	return barewire.MintGrant[Trade, barewire.RemoteWriteAtomic](&infoTrade)
+}
+
+// TradeRemoteReadWriteAtomic is the grant for peers to read, write and use atomic operations.
+func TradeRemoteReadWriteAtomic() barewire.Grant[Trade, barewire.RemoteReadWriteAtomic] {
+	return barewire.MintGrant[Trade, barewire.RemoteReadWriteAtomic](&infoTrade)
+}
+
+// TradeView reads and writes a Trade in place, over its 24 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type TradeView struct{ p *[24]byte }
+
+// TradeViewOf returns a view of the first 24 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
+func TradeViewOf(b []byte) (v TradeView, err error) {
+	if len(b) < 24 {
+		return v, (*faultTrade)(wire.CutAt(len(b)))
+	}
+	return TradeView{(*[24]byte)(b)}, nil
+}
+
+// faultTrade is the error of a Trade's bytes. It wraps a *wire.Error.
+type faultTrade wire.Fault
+
+func (f *faultTrade) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultTrade) Unwrap() error {
+	return bareTrade.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema quote.Trade@sha256:49d83e4e274bfd8d3283f932554cd20daceb28d3b1006bcdeac618fc29f7910d
+//barewire:effect views=0 of v
+func (v TradeView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Trade.
+func (v TradeView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v TradeView) Load(x *Trade) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v TradeView) Store(x *Trade) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Of reads of.
+//
+//barewire:effect views=0 of v
+func (v TradeView) Of() QuoteView {
+	return QuoteView{(*[16]byte)(v.p[0:16:16])}
+}
+
+// Hits reads hits.
+func (v TradeView) Hits() uint64 {
+	return binary.LittleEndian.Uint64(v.p[16:])
+}
+
+// SetHits writes hits.
+func (v TradeView) SetHits(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[16:], x)
+}
+
+// Trade's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Trade)(nil)) - 24]struct{}{}
+
+// TradeOver returns the first 24 bytes of b as a Trade, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+//
+//barewire:effect views=0 of b on ok
+func TradeOver(b []byte) (*Trade, error) {
+	return wire.Over[Trade](b)
+}
+
+// TradeSliceOver is TradeOver for as many values as b holds; its length must be a
+// multiple of 24.
+//
+//barewire:effect views=0 of b on ok
+func TradeSliceOver(b []byte) ([]Trade, error) {
+	return wire.SliceOver[Trade](b)
+}
+
+// TradeAt is a view of the element with index i, good as long as w is open. It panics
+// as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
+func TradeAt[A barewire.Access](w barewire.Window[Trade, A], i int) TradeView {
+	return TradeView{(*[24]byte)(barewire.At(w, i, 24))}
+}
+
+// TradeAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
+func TradeAll[A barewire.Access](w barewire.Window[Trade, A]) iter.Seq2[int, TradeView] {
+	return func(yield func(int, TradeView) bool) {
+		first, n := barewire.Elements(w)
+		at, end := uintptr(0), uintptr(n)*24
+		for i := 0; at < end; i++ {
+			p := (*[24]byte)(barewire.Step(first, at))
+			if at += 24; !yield(i, TradeView{p}) {
+				return
+			}
+		}
+	}
+}
+
+// TradeHitsAtomic is hits of the element with index i, for
+// atomic operations of this processor. It is good as long as w is open.
+func TradeHitsAtomic[A barewire.CanLocalAtomic](w barewire.Window[Trade, A], i int) barewire.Atomic64 {
+	return barewire.Word64(w, i, 24, 16)
+}
+
+// TradeHitsLoad loads hits of the element with index i atomically, whoever changes it.
+func TradeHitsLoad[A barewire.Access](w barewire.Window[Trade, A], i int) uint64 {
+	return barewire.Load64(w, i, 24, 16)
+}
+
+// TradeHitsGlobal is hits of the element with index i, which
+// peers change atomically too. The error is barewire.ErrNotGlobal where g is no
+// witness that this processor's atomics and theirs are atomic together.
+func TradeHitsGlobal[A barewire.CanRemoteAtomic](w barewire.Window[Trade, A], i int, g barewire.GlobalAtomics) (barewire.Atomic64, error) {
+	return barewire.Global64(w, i, 24, 16, g)
+}
+
+// TradeOfOf refers to of of the element with index i. If there is none, the
+// operation that gets it fails.
+func TradeOfOf[A barewire.RemoteAccess](rem barewire.Remote[Trade, A], i int) barewire.Field[Quote, A] {
+	return barewire.FieldOf[Quote](rem, i, 0, 16)
+}
+
+// TradeOfIn refers to of of the element with index i of a span. If there is
+// none, the operation that gets it fails.
+func TradeOfIn[A barewire.Registered](s barewire.Span[Trade, A], i int) barewire.LocalField[Quote] {
+	return barewire.FieldIn[Quote](s, i, 0, 16)
+}
+
+// TradeHitsOf refers to hits of the element with index i. If there is none, the
+// operation that gets it fails.
+func TradeHitsOf[A barewire.RemoteAccess](rem barewire.Remote[Trade, A], i int) barewire.Field[uint64, A] {
+	return barewire.FieldOf[uint64](rem, i, 16, 8)
+}
+
+// TradeHitsIn refers to hits of the element with index i of a span. If there is
+// none, the operation that gets it fails.
+func TradeHitsIn[A barewire.Registered](s barewire.Span[Trade, A], i int) barewire.LocalField[uint64] {
+	return barewire.FieldIn[uint64](s, i, 16, 8)
+}
+
+// Lease is the right to read quotes.
+type Lease struct {
+	Holder uint64
+	//barewire:access remote_read
+	Quotes [48]byte
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Lease) Equal(y *Lease) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Lease) Clone() *Lease {
+	if x == nil {
+		return nil
+	}
+	y := new(Lease)
+	*y = *x
+	return y
+}
+
+func (x *Lease) putBARE(p *[56]byte) {
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return
+	}
+	binary.LittleEndian.PutUint64(p[0:], x.Holder)
+	*(*[48]byte)(p[8:]) = x.Quotes
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Lease) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 56)
+	p := (*[56]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	binary.LittleEndian.PutUint64(p[0:], x.Holder)
+	*(*[48]byte)(p[8:]) = x.Quotes
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Lease) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// LeaseBinarySize is the size of every Lease's message in bytes.
+const LeaseBinarySize = 56
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Lease) BinarySize() int {
+	return LeaseBinarySize
+}
+
+func (x *Lease) getBARE(p *[56]byte) {
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return
+	}
+	x.Holder = binary.LittleEndian.Uint64(p[0:])
+	x.Quotes = *(*[48]byte)(p[8:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Lease) UnmarshalBinary(b []byte) error {
+	if len(b) != 56 {
+		return bareLease.Refuse(b)
+	}
+	p := (*[56]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Holder = binary.LittleEndian.Uint64(p[0:])
+	x.Quotes = *(*[48]byte)(p[8:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Lease) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 56 {
+		return 0, bareLease.Explain(b, o, false)
+	}
+	p := (*[56]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 56, nil
+	}
+	x.Holder = binary.LittleEndian.Uint64(p[0:])
+	x.Quotes = *(*[48]byte)(p[8:])
+	return 56, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Lease) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareLease)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareLease = wire.Type{
+	Name: "Lease",
+	Text: "struct{holder:u64 quotes:data[48]}",
+}
+
+// QuotesRef is what quotes refers to in a peer's memory. It is an error if the bytes
+// are no reference to a Quote, or to one of another schema, or one with fewer rights.
+func (x *Lease) QuotesRef() (barewire.Remote[Quote, barewire.RemoteRead], error) {
+	return barewire.RemoteFrom(x.Quotes[:], QuoteRemoteRead())
+}
+
+// SetQuotesRef makes quotes refer to memory of a peer, with these rights and no others.
+// A remote with more rights is narrowed first: barewire.Narrow(to, QuoteRemoteRead()).
+func (x *Lease) SetQuotesRef(to barewire.Remote[Quote, barewire.RemoteRead]) error {
+	narrow, err := barewire.Narrow(to, QuoteRemoteRead())
+	if err == nil {
+		_, err = barewire.AppendRemote(x.Quotes[:0], narrow)
+	}
+	return err
+}
+
+// LeaseView reads and writes a Lease in place, over its 56 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type LeaseView struct{ p *[56]byte }
+
+// LeaseViewOf returns a view of the first 56 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
+func LeaseViewOf(b []byte) (v LeaseView, err error) {
+	if len(b) < 56 {
+		return v, (*faultLease)(wire.CutAt(len(b)))
+	}
+	return LeaseView{(*[56]byte)(b)}, nil
+}
+
+// faultLease is the error of a Lease's bytes. It wraps a *wire.Error.
+type faultLease wire.Fault
+
+func (f *faultLease) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultLease) Unwrap() error {
+	return bareLease.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+//
+//barewire:effect views=0 of v
+func (v LeaseView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Lease.
+func (v LeaseView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v LeaseView) Load(x *Lease) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v LeaseView) Store(x *Lease) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Holder reads holder.
+func (v LeaseView) Holder() uint64 {
+	return binary.LittleEndian.Uint64(v.p[0:])
+}
+
+// SetHolder writes holder.
+func (v LeaseView) SetHolder(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[0:], x)
+}
+
+// Quotes reads quotes.
+//
+//barewire:access remote_read
+//barewire:effect views=0 of v
+func (v LeaseView) Quotes() *[48]byte {
+	return (*[48]byte)(v.p[8:56:56])
+}
+
+// SetQuotes writes quotes.
+func (v LeaseView) SetQuotes(x [48]byte) {
+	*(*[48]byte)(v.p[8:56]) = x
+}
+
+// Lease's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Lease)(nil)) - 56]struct{}{}
+
+// LeaseOver returns the first 56 bytes of b as a Lease, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+//
+//barewire:effect views=0 of b on ok
+func LeaseOver(b []byte) (*Lease, error) {
+	return wire.Over[Lease](b)
+}
+
+// LeaseSliceOver is LeaseOver for as many values as b holds; its length must be a
+// multiple of 56.
+//
+//barewire:effect views=0 of b on ok
+func LeaseSliceOver(b []byte) ([]Lease, error) {
+	return wire.SliceOver[Lease](b)
+}
+
+// QuotesRef is what quotes refers to in a peer's memory. It is an error if the bytes
+// are no reference to a Quote, or to one of another schema, or one with fewer rights.
+func (v LeaseView) QuotesRef() (barewire.Remote[Quote, barewire.RemoteRead], error) {
+	return barewire.RemoteFrom(v.Quotes()[:], QuoteRemoteRead())
+}
+
+// SetQuotesRef makes quotes refer to memory of a peer, with these rights and no others.
+// A remote with more rights is narrowed first: barewire.Narrow(to, QuoteRemoteRead()).
+func (v LeaseView) SetQuotesRef(to barewire.Remote[Quote, barewire.RemoteRead]) error {
+	narrow, err := barewire.Narrow(to, QuoteRemoteRead())
+	if err == nil {
+		_, err = barewire.AppendRemote(v.Quotes()[:0], narrow)
+	}
+	return err
 }

@@ -459,7 +459,7 @@ func BadEncode(m *mirror, i int) (b []byte) {
 	if err != nil {
 		return nil
 	}
-	return append([]byte("sensor "), b...) // miss bytes of an element, taken by a method of a view
+	return append([]byte("sensor "), b...) // want "BW5111"
 }
 
 // BadPoll reads what has been asked for, and does not look whether it came.
