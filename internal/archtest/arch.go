@@ -122,6 +122,7 @@ func refused(from, to string) string {
 		if !within(to, "runtime") {
 			return "the runtime stands alone"
 		}
+		return refusedInRuntime(from, to)
 	case within(from, "analyzers"):
 		if !within(to, "analyzers") && !within(to, "schema/diag") && !within(to, "schema/source") {
 			return "analyzers know schema/diag only"
@@ -161,6 +162,23 @@ func refusedInSchema(from, to string) string {
 		return "this package has no place in the order of the front end"
 	case rank < 0 || rank >= at:
 		return "the order is " + strings.Join(chain, " <- ")
+	}
+	return ""
+}
+
+// refusedInRuntime holds the runtime to its order: wire, regions, verbs, and providers below nobody.
+func refusedInRuntime(from, to string) string {
+	switch {
+	case within(from, "runtime/wire"):
+		return "the codec links nothing else of ours"
+	case from == "runtime" && within(to, "runtime/rdma"):
+		return "regions know of no verbs"
+	}
+	if name, ok := strings.CutPrefix(to, "runtime/rdma/"); ok {
+		name, _, _ = strings.Cut(name, "/")
+		if name != "internal" && !within(from, "runtime/rdma/"+name) {
+			return "a provider is imported by programs only"
+		}
 	}
 	return ""
 }

@@ -1,8 +1,10 @@
 package archtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -10,51 +12,68 @@ import (
 	"testing"
 )
 
-// TestImports asks the go command for every package of the module, and holds
+// systems have files that others have not.
+var systems = []string{"linux", "darwin", "windows"}
+
+// TestImports asks the go command for every package of the module, on each system, and holds
 // each to the rules. Test files may import what they like, but for commands.
 func TestImports(t *testing.T) {
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,Deps,TestImports,XTestImports", "./...")
-	cmd.Dir = "../.."
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	seen, said := map[string]bool{}, map[string]bool{}
+	say := func(text string) {
+		if !said[text] {
+			t.Error(text)
+		}
+		said[text] = true
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for dec := json.NewDecoder(out); ; {
-		var p struct {
-			ImportPath                               string
-			Imports, Deps, TestImports, XTestImports []string
-		}
-		err := dec.Decode(&p)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := strings.TrimPrefix(p.ImportPath, module+"/")
-		seen[path] = true
-		for _, v := range Violations(Package{path, p.Imports, p.Deps}) {
-			t.Error(v)
-		}
-		for _, im := range append(p.TestImports, p.XTestImports...) {
-			own := strings.TrimPrefix(im, module+"/")
-			if within(own, "cmd") && !within(path, "cmd") {
-				t.Errorf("%s: its tests import %s: nobody imports cmd", path, own)
+	for _, system := range systems {
+		for _, p := range packages(t, system) {
+			path := strings.TrimPrefix(p.ImportPath, module+"/")
+			seen[path] = true
+			for _, v := range Violations(Package{path, p.Imports, p.Deps}) {
+				say(v)
+			}
+			for _, im := range append(p.TestImports, p.XTestImports...) {
+				own := strings.TrimPrefix(im, module+"/")
+				if within(own, "cmd") && !within(path, "cmd") {
+					say(fmt.Sprintf("%s: its tests import %s: nobody imports cmd", path, own))
+				}
 			}
 		}
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
 	}
 	for _, must := range []string{"cmd/barewire-gen", "schema", "schema/parser", "gen", "runtime/wire"} {
 		if !seen[must] {
 			t.Errorf("go list did not show %s; are the rules looking at the right module?", must)
 		}
+	}
+}
+
+// listed is what the go command says of a package.
+type listed struct {
+	ImportPath                               string
+	Imports, Deps, TestImports, XTestImports []string
+}
+
+// packages lists the module's, as they are built for a system, with all that build tags of ours add.
+func packages(t *testing.T, system string) (all []listed) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-e", "-tags=barewiredebug,lab", "-json=ImportPath,Imports,Deps,TestImports,XTestImports", "./...")
+	cmd.Dir = "../.."
+	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := dec.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
 	}
 }
 
@@ -110,6 +129,13 @@ func TestRules(t *testing.T) {
 		{"runtime/rdma/soft", "testing", "testing", true},
 		{"runtime/rdma/soft", own("runtime/rdma/rdmatest"), own("runtime/rdma/rdmatest"), true},
 		{"internal/golden", own("runtime/rdma/rdmatest"), own("runtime/rdma/rdmatest"), true},
+		{"runtime/rdma/soft", own("runtime/rdma/internal/ring"), "", false},
+		{"runtime/rdma/iwarp", own("runtime/rdma/iwarp/internal/fpdu"), "", false},
+		{"runtime/rdma/iwarp", own("runtime/rdma/soft"), "", true},
+		{"runtime/rdma", own("runtime/rdma/shm"), "", true},
+		{"runtime", own("runtime/wire"), "", false},
+		{"runtime", own("runtime/rdma"), "", true},
+		{"runtime/wire", own("runtime"), "", true},
 		{"examples/telemetry", own("runtime/wire"), "", false},
 		{"examples/telemetry", own("schema"), "", true},
 		{"lab", own("lab/internal/machine"), "", false},
