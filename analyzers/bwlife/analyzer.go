@@ -31,22 +31,23 @@ type analyzer struct {
 	believed map[types.Object]bool       // and one that says to trust it
 	trusted  bool                        // the package as a whole
 	shapes   map[*ssa.Function]*shape
-	names    map[token.Pos][]string  // what the results of a call are assigned to, by its parenthesis
-	unlooked map[token.Pos]bool      // calls whose results nobody takes
-	checked  map[token.Pos]token.Pos // where the test of a call's error ends
-	expected map[token.Pos]bool      // calls whose program asks which error they gave
+	flows    map[*ssa.Function]*flow
+	shares   map[*ssa.Function][]sharing // by free variable
+	names    map[token.Pos][]string      // what the results of a call are assigned to, by its parenthesis
+	unlooked map[token.Pos]bool          // calls whose results nobody takes
+	checked  map[token.Pos]token.Pos     // where the test of a call's error ends
+	expected map[token.Pos]bool          // calls whose program asks which error they gave
 	reports  []report
 	capped   int // runs that cost too much: they are silent
-	broken   int // functions that the analysis itself failed on
-	fault    any // the first of these failures
 
+	whole bool                          // for tests: runs are not of slices
 	kinds func(types.Type) string       // for tests: instead of facts
 	guess func(*types.Func) *facts.Func // the same
 }
 
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
-		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{},
+		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{}, flows: map[*ssa.Function]*flow{}, shares: map[*ssa.Function][]sharing{},
 		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{},
 	}
 }
@@ -97,7 +98,13 @@ func (a *analyzer) build() {
 
 // functions looks at all functions, those that are called before those that call.
 func (a *analyzer) functions() {
-	var all []*ssa.Function
+	for _, fn := range a.ordered(a.all()) {
+		a.function(fn)
+	}
+}
+
+// all are the functions and methods of the package.
+func (a *analyzer) all() (list []*ssa.Function) {
 	for _, f := range a.pass.Files {
 		for _, d := range f.Decls {
 			if d, ok := d.(*ast.FuncDecl); ok {
@@ -106,23 +113,19 @@ func (a *analyzer) functions() {
 					continue
 				}
 				if fn := a.prog.FuncValue(obj); fn != nil && len(fn.Blocks) > 0 {
-					all = append(all, fn)
+					list = append(list, fn)
 				}
 			}
 		}
 	}
-	for _, fn := range a.ordered(all) {
-		a.function(fn)
-	}
+	return list
 }
 
 // function infers what a function does, and looks for what goes wrong in it.
 func (a *analyzer) function(fn *ssa.Function) {
 	defer func() {
-		if p := recover(); p != nil { // a fault of ours is no reason to stop a build
-			if a.broken++; a.broken == 1 {
-				a.fault = fmt.Sprintf("%s: %v", fn, p)
-			}
+		if p := recover(); p != nil {
+			panic(fmt.Sprintf("%s: %v", fn, p)) // a fault of ours: whoever runs the analyzer says so
 		}
 	}()
 	a.expects(fn)
@@ -135,6 +138,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 		} else {
 			a.sums[obj] = sum
 		}
+		delete(a.flows, fn) // it may call itself, and is known now
 	}
 	for _, sp := range append(a.made(fn), a.foundIn(fn)...) {
 		r := a.follow(fn, sp)
@@ -186,6 +190,9 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 		if sp.path == "" {
 			s.env[slot{0, p}] = value{kind: object}
 		}
+	}
+	if !a.whole {
+		fr.sl = r.sliceOf()
 	}
 	r.exits = r.activate(fr, s)
 	r.leave()

@@ -4,9 +4,22 @@
 // # One object at a time
 //
 // For each call that makes a handle, and each parameter that is one or has one in a field, the function is run once (run,
-// exec.go): symbolically, over SSA form, with this one object in mind. So the cost is that of the function times the number of
-// its handles, and unrelated handles do not multiply each other's ways. What comes from the object (windows on a region, operations
-// on it, views) is followed with it, as objects with a parent.
+// exec.go): symbolically, over SSA form, with this one object in mind. So unrelated handles do not multiply each other's ways. What
+// comes from the object (windows on a region, operations on it, views) is followed with it, as objects with a parent.
+//
+// # Slices
+//
+// A run does not go through the whole function, but through the slice of it that matters for its object (slice.go): the instructions that
+// may touch the object or what leads to it, what these need to be known, and the tests that decide on the way to them. From block to block it goes by hops
+// that leave out what lies between (paths.go); of ways out that return the same it takes one. So the cost of a function is that of
+// what happens to each of its objects, and grows with their number only. What is the same for all runs is worked
+// out once (flow.go): who uses what, what calls do, what may be known of a condition before it is tested (variable.go). Some instructions
+// matter that do not touch the object: those that may wait for its operations and goroutines, and calls, which may change memory that is not the function's alone. They are
+// ambient: passed over by states in which there is no operation and no such memory.
+//
+// TestSlices holds slices to whole functions: they find the same.
+//
+// # States
 //
 // A state is one way to come to a block: what is known of values and of memory, the object's phase, conditions that hold,
 // and the deferred calls that wait. Values (value.go) are constants, symbols that stand for what is not known but stays the same,

@@ -14,20 +14,7 @@ func (r *run) eval(fr *frame, s *state, v ssa.Value) value {
 	case nil:
 		return value{}
 	case *ssa.Const:
-		switch {
-		case v.Value == nil && nillable(v.Type()):
-			return value{kind: isNil}
-		case v.Value != nil && v.Value.Kind() == constant.Bool:
-			if constant.BoolVal(v.Value) {
-				return value{kind: isTrue}
-			}
-			return value{kind: isFalse}
-		case v.Value != nil && v.Value.Kind() == constant.Int:
-			if n, ok := constant.Int64Val(v.Value); ok && int64(int32(n)) == n {
-				return value{kind: number, id: int32(n)}
-			}
-		}
-		return value{}
+		return constantOf(v)
 	case *ssa.Function:
 		return r.closure(v, nil)
 	case *ssa.Global:
@@ -41,6 +28,24 @@ func (r *run) eval(fr *frame, s *state, v ssa.Value) value {
 		return val
 	}
 	return r.sym(fr.id, v, "")
+}
+
+// constantOf is what is known of a constant.
+func constantOf(v *ssa.Const) value {
+	switch {
+	case v.Value == nil && nillable(v.Type()):
+		return value{kind: isNil}
+	case v.Value != nil && v.Value.Kind() == constant.Bool:
+		if constant.BoolVal(v.Value) {
+			return value{kind: isTrue}
+		}
+		return value{kind: isFalse}
+	case v.Value != nil && v.Value.Kind() == constant.Int:
+		if n, ok := constant.Int64Val(v.Value); ok && int64(int32(n)) == n {
+			return value{kind: number, id: int32(n)}
+		}
+	}
+	return value{}
 }
 
 func nillable(t types.Type) bool {

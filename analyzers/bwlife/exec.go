@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 )
 
@@ -32,22 +33,23 @@ type spec struct {
 // run follows one object through one function and what it calls.
 type run struct {
 	interner
-	a       *analyzer
-	fn      *ssa.Function
-	spec    spec
-	numbers map[ssa.Value]uint32
-	frames  table[frameKey]
-	stack   []*frame
-	objects table[objectKey]
-	infos   []objectInfo
-	steps   int
-	over    bool // it cost too much
-	reports []report
-	exits   []exit
-	trial   bool   // see tried: all ways out matter
-	gone    bool   // on some way the object was ended or given away
-	leading []bool // see ahead
-	gives   *bool  // see givesHandles
+	a        *analyzer
+	fn       *ssa.Function
+	spec     spec
+	numbers  map[ssa.Value]uint32
+	frames   table[frameKey]
+	stack    []*frame
+	objects  table[objectKey]
+	infos    []objectInfo
+	steps    int
+	over     bool // it cost too much
+	reports  []report
+	exits    []exit
+	trial    bool   // see tried: all ways out matter
+	gone     bool   // on some way the object was ended or given away
+	leading  []bool // see ahead
+	trailing []bool // see behind
+	gives    *bool  // see givesHandles
 }
 
 // frameKey names an activation by where it was called.
@@ -61,7 +63,8 @@ type frame struct {
 	id    int32
 	fn    *ssa.Function
 	sh    *shape
-	again bool // a state may have been here before
+	sl    *slice // what of it is run, nil: all
+	again bool   // a state may have been here before
 }
 
 // objectKey names an object by the call that made it.
@@ -148,7 +151,11 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 		return exits
 	}
 	t := &todo{wait: make([][]*state, n), seen: make([]map[string]bool, n)}
-	t.wait[0] = append(t.wait[0], s)
+	if fr.sl == nil {
+		t.wait[0] = append(t.wait[0], s)
+	} else {
+		r.edge(fr, t, nil, fr.fn.Blocks[0], s)
+	}
 	seen := map[string]bool{}
 	for !r.over {
 		i, s := t.next()
@@ -165,6 +172,11 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 					exits = append(exits, e)
 				}
 			case *ssa.If:
+				if fr.sl != nil && !fr.sl.tested.has(b.Index) {
+					r.edge(fr, t, b, b.Succs[0], s.clone())
+					r.edge(fr, t, b, b.Succs[1], s)
+					continue
+				}
 				c := r.eval(fr, s, last.Cond)
 				other := s.clone()
 				if r.branch(fr, s, c, true) {
@@ -187,6 +199,13 @@ func (r *run) out(fr *frame, s *state, ret *ssa.Return) exit {
 	for _, v := range ret.Results {
 		e.results = append(e.results, r.eval(fr, s, v))
 	}
+	if b := ret.Block().Index; fr.sl != nil && fr.sl.results && !fr.sl.kept.has(b) {
+		for i, v := range fr.sl.f.returned(b) {
+			if v.kind != unknown {
+				e.results[i] = v
+			}
+		}
+	}
 	return e
 }
 
@@ -195,9 +214,19 @@ func (v value) text() string { return string(rune(v.id)) }
 // block runs the instructions of a block, but for the last.
 func (r *run) block(fr *frame, b *ssa.BasicBlock, s *state) []*state {
 	states := []*state{s}
-	for _, in := range b.Instrs {
+	for i, in := range b.Instrs {
 		if _, ok := in.(*ssa.Phi); ok {
 			continue
+		}
+		if sl := fr.sl; sl != nil {
+			n := sl.f.first[b.Index] + int32(i)
+			if sl.f.ends[b.Index] >= 0 && n > sl.f.ends[b.Index] {
+				return nil
+			}
+			if _, ends := in.(*ssa.RunDefers); !ends && !sl.run.has(int(n)) {
+				r.pass(sl, n, states)
+				continue
+			}
 		}
 		var next []*state
 		for _, s := range states {
@@ -221,8 +250,83 @@ func (r *run) block(fr *frame, b *ssa.BasicBlock, s *state) []*state {
 	return states
 }
 
-// edge brings a state to the next block, unless it was there.
+// edge brings a state to the next block that matters, or to all of them that there are.
 func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
+	if fr.sl == nil {
+		r.enters(fr, t, from, to, s)
+		return
+	}
+	hops := fr.sl.hops(r.level(s), from, to)
+	for i, h := range hops {
+		if s.main().phase == unborn && r.idle(fr, h.to, s) {
+			continue
+		}
+		one := s
+		if i < len(hops)-1 {
+			one = s.clone()
+		}
+		r.enters(fr, t, h.from, h.to, one)
+	}
+}
+
+// level says which ambient instructions matter in a state.
+func (r *run) level(s *state) (when ambient) {
+	for _, t := range s.things {
+		if k := r.infos[t.id].kind; t.phase == live && (k == "op" || k == goroutine) {
+			when |= whileOps
+		}
+	}
+	for id, v := range s.mem {
+		if v.kind != object && !r.own(s, value{kind: place, id: id}) {
+			return when | whileForeign
+		}
+	}
+	return when
+}
+
+// pass passes an instruction over that has nothing to do with the object, but may end its operations and change memory.
+func (r *run) pass(sl *slice, n int32, states []*state) {
+	if sl.f.ambient[n] == 0 {
+		return
+	}
+	c := sl.f.calls[n]
+	if c != nil {
+		if _, now := c.site.(*ssa.Call); !now {
+			return
+		}
+	}
+	for _, s := range states {
+		when := r.level(s) & sl.f.ambient[n]
+		if when&whileOps != 0 {
+			r.passWait(s, c)
+		}
+		if when&whileForeign != 0 {
+			r.othersWrite(s)
+		}
+	}
+}
+
+// passWait passes over what may wait for operations and goroutines: a call, or what receives where c is nil.
+func (r *run) passWait(s *state, c *callInfo) {
+	if c == nil || c.hears {
+		r.unsure(s)
+	}
+	if c == nil {
+		return
+	}
+	if c.waits {
+		r.earlier(s, -1)
+	}
+	if c.flushes {
+		r.mayFlush(s)
+	}
+	if c.over {
+		r.waited(s)
+	}
+}
+
+// enters brings a state to a block, unless it was there.
+func (r *run) enters(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 	n := 0
 	for i, p := range to.Preds {
 		if p == from {
@@ -233,7 +337,7 @@ func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 	var vals []value
 	for _, in := range to.Instrs {
 		phi, ok := in.(*ssa.Phi)
-		if !ok {
+		if !ok || fr.sl != nil && from == nil {
 			break
 		}
 		phis, vals = append(phis, phi), append(vals, r.eval(fr, s, phi.Edges[n]))
@@ -245,18 +349,22 @@ func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 	if r.idle(fr, to, s) {
 		return
 	}
-	if t.seen[to.Index] == nil {
-		t.seen[to.Index] = map[string]bool{}
+	at := to.Index
+	if fr.sl != nil {
+		at = fr.sl.same(at)
+	}
+	if t.seen[at] == nil {
+		t.seen[at] = map[string]bool{}
 	}
 	k := s.key(r)
-	if t.seen[to.Index][k] {
+	if t.seen[at][k] {
 		return
 	}
-	if len(t.seen[to.Index]) >= maxStates {
+	if len(t.seen[at]) >= maxStates {
 		r.over = true
 		return
 	}
-	t.seen[to.Index][k] = true
+	t.seen[at][k] = true
 	t.wait[to.Index] = append(t.wait[to.Index], s)
 }
 
@@ -290,6 +398,91 @@ func (r *run) ahead() []bool {
 		}
 	}
 	return r.leading
+}
+
+// behind are the blocks to which the program may come from the call that makes the object. Of an operation
+// they are those where it may be in flight.
+func (r *run) behind() []bool {
+	if r.trailing != nil {
+		return r.trailing
+	}
+	r.trailing = make([]bool, len(r.fn.Blocks))
+	work := []*ssa.BasicBlock{r.spec.call.Block()}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if r.trailing[b.Index] {
+			continue
+		}
+		r.trailing[b.Index] = true
+		if r.spec.kind != directive.Op {
+			work = append(work, b.Succs...)
+		} else if !r.waitedIn(b) {
+			work = append(work, r.afterMade(b)...)
+		}
+	}
+	return r.trailing
+}
+
+// waitedIn reports whether a block waits for the operation that is followed, and somebody looks whether that went well.
+func (r *run) waitedIn(b *ssa.BasicBlock) bool {
+	made := b != r.spec.call.Block()
+	for _, in := range b.Instrs {
+		if made = made || in == ssa.Instruction(r.spec.call); !made {
+			continue
+		}
+		call, ok := in.(*ssa.Call)
+		if !ok || r.a.unlooked[call.Pos()] {
+			continue
+		}
+		obj := callee(&call.Call)
+		if obj == nil {
+			continue
+		}
+		sum := r.a.effects(obj)
+		for i, arg := range call.Call.Args {
+			if !r.isMade(arg, r.spec.result) || sum == nil {
+				continue
+			}
+			if p, ok := sum.Param(i, ""); ok && len(p.Cases) == 1 && p.Cases[0].Post == facts.Released && len(p.Cases[0].When) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isMade reports whether a value is a result of the call that makes the object.
+func (r *run) isMade(v ssa.Value, result int) bool {
+	if v == ssa.Value(r.spec.call.Value()) {
+		return result == 0
+	}
+	x, ok := v.(*ssa.Extract)
+	return ok && x.Tuple == ssa.Value(r.spec.call.Value()) && x.Index == result
+}
+
+// afterMade are the blocks behind one; but not those that are only reached where the call that makes the object has failed.
+func (r *run) afterMade(b *ssa.BasicBlock) []*ssa.BasicBlock {
+	test, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+	if !ok {
+		return b.Succs
+	}
+	cond, ok := test.Cond.(*ssa.BinOp)
+	if !ok {
+		return b.Succs
+	}
+	last := r.spec.call.Common().Signature().Results().Len() - 1
+	c, isConst := cond.Y.(*ssa.Const)
+	if v := r.a.flowOf(r.fn).origin(cond.X); !isConst || c.Value != nil || v == nil || !isError(v.Type()) || !r.isMade(v, last) {
+		return b.Succs
+	}
+	switch cond.Op {
+	case token.NEQ:
+		return b.Succs[1:]
+	case token.EQL:
+		return b.Succs[:1]
+	}
+	return b.Succs
 }
 
 // givesHandles reports whether the function may be one that makes handles for its callers: then all ways out matter.

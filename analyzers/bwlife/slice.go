@@ -1,0 +1,466 @@
+package bwlife
+
+import (
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+)
+
+// slice is the part of a function that matters for one object: the instructions that may touch it or lead to it,
+// those that decide on the way to these, and what these need. The rest is passed over, so that a run costs what
+// happens to its object, not what happens to others.
+type slice struct {
+	f       *flow
+	run     bits // instructions
+	obj     bits // values that may be the object, or lead to it: addresses, closures, structs
+	need    bits // values that have to be known
+	tested  bits // blocks that end in a test to make
+	kept    bits // blocks that have instructions to run, or a test to make
+	tracked map[*variable]bool
+	ops     bool // there may be operations on the object
+	foreign bool // memory of others is read
+	results bool // what is returned matters
+	work    []job
+	paths   [levels]map[int32][]hop
+}
+
+// job is a mark whose consequences are still to be drawn.
+type job struct {
+	what  byte // 'o': obj, 'n': need, 'r': run
+	index int32
+}
+
+// sliceOf works out what matters for a run.
+func (r *run) sliceOf() *slice {
+	f := r.a.flowOf(r.fn)
+	sl := &slice{f: f, tracked: map[*variable]bool{}}
+	sl.run = make(bits, (len(f.instrs)+63)/64)
+	sl.kept = make(bits, (len(f.fn.Blocks)+63)/64)
+	sl.tested = make(bits, len(sl.kept))
+	words := (len(f.values) + 64) / 64
+	sl.obj, sl.need = make(bits, words), make(bits, words)
+	sl.ops = r.spec.kind == directive.Op
+	sl.results = r.spec.call == nil && r.spec.value == nil || sl.ops || r.givesHandles()
+	switch {
+	case r.spec.call != nil:
+		i := f.defs[f.numbers[r.spec.call.Value()]]
+		sl.runs(i)
+		sl.leads(r.spec.call.Value())
+	case r.spec.value != nil:
+		sl.runs(f.defs[f.numbers[r.spec.value]])
+		sl.leads(r.spec.value)
+	default:
+		sl.leads(r.fn.Params[r.spec.param])
+		for _, p := range r.fn.Params {
+			if tells(p.Type()) {
+				sl.needs(p) // cases are about them
+			}
+		}
+	}
+	for again := true; again; again = sl.demand() {
+		sl.close()
+		sl.ways(r)
+		sl.close()
+	}
+	return sl
+}
+
+// tells reports whether something may be known of values of a type that callers can use.
+func tells(t types.Type) bool {
+	if b, ok := t.Underlying().(*types.Basic); ok {
+		return b.Kind() == types.Bool
+	}
+	return nillable(t)
+}
+
+func (sl *slice) runs(i int32) {
+	if i >= 0 && !sl.run.has(int(i)) {
+		sl.run.add(int(i))
+		sl.work = append(sl.work, job{'r', i})
+	}
+}
+
+func (sl *slice) leads(v ssa.Value) {
+	if n := sl.f.value(v); n >= 0 && !sl.obj.has(int(n)) {
+		sl.obj.add(int(n))
+		sl.work = append(sl.work, job{'o', n})
+	}
+}
+
+func (sl *slice) needs(v ssa.Value) {
+	if n := sl.f.value(v); n >= 0 && !sl.need.has(int(n)) {
+		sl.need.add(int(n))
+		sl.work = append(sl.work, job{'n', n})
+	}
+}
+
+// close draws the consequences of all marks.
+func (sl *slice) close() {
+	for len(sl.work) > 0 {
+		j := sl.work[len(sl.work)-1]
+		sl.work = sl.work[:len(sl.work)-1]
+		switch j.what {
+		case 'r':
+			sl.running(j.index)
+		case 'n':
+			sl.needed(j.index)
+		case 'o':
+			if def := sl.f.defs[j.index]; def >= 0 {
+				sl.runs(def)
+			}
+			for _, i := range sl.f.uses[j.index] {
+				sl.touched(i, sl.f.values[j.index])
+			}
+		}
+	}
+}
+
+// touched is an instruction that has v among its operands, which may be the object or lead to it.
+func (sl *slice) touched(i int32, v ssa.Value) {
+	switch in := sl.f.instrs[i].(type) {
+	case *ssa.If, *ssa.BinOp, *ssa.Jump, *ssa.RunDefers, *ssa.Panic, *ssa.Range, *ssa.Next, *ssa.DebugRef:
+		return // tests are made where they matter: see demand
+	case *ssa.Store:
+		sl.runs(i)
+		if in.Val == v {
+			sl.holds(in.Addr)
+		}
+	case *ssa.Call:
+		sl.runs(i)
+		if c := sl.f.calls[i]; c.inline || c.derives() || c.passes() {
+			sl.leads(in)
+		}
+	case *ssa.Extract:
+		sl.runs(i)
+		if carries(in.Type()) {
+			sl.leads(in)
+		}
+	case *ssa.UnOp:
+		switch in.Op {
+		case token.MUL:
+			sl.runs(i)
+			if carries(in.Type()) {
+				sl.leads(in)
+			}
+		case token.ARROW:
+			sl.runs(i)
+		}
+	case ssa.Value:
+		sl.runs(i)
+		if carries(in.Type()) {
+			sl.leads(in)
+		}
+	default:
+		sl.runs(i)
+	}
+}
+
+// derives reports whether a result of a call may be what an argument is, or come from it.
+func (c *callInfo) derives() bool {
+	if c.sum == nil {
+		return false
+	}
+	if len(c.sum.Closes) > 0 {
+		return true
+	}
+	for _, p := range c.sum.Params {
+		for _, k := range p.Cases {
+			if len(k.Derived) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// passes reports whether a call is one of a builtin that gives what it is given.
+func (c *callInfo) passes() bool {
+	b, ok := c.site.Common().Value.(*ssa.Builtin)
+	return ok && b.Name() == "ssa:wrapnilchk"
+}
+
+// running is an instruction that is run: its operands have to be known, as far as they matter.
+func (sl *slice) running(i int32) {
+	in := sl.f.instrs[i]
+	if v, ok := in.(ssa.Value); ok {
+		n := sl.f.numbers[v]
+		sl.need.add(int(n)) // it is: tests of it are tests of what happened
+	}
+	switch in := in.(type) {
+	case ssa.CallInstruction:
+		sl.calling(in, sl.f.calls[i])
+	case *ssa.MakeClosure:
+		sl.capturing(in)
+	case *ssa.Phi:
+		for _, e := range in.Edges {
+			sl.needs(e)
+		}
+	case *ssa.UnOp:
+		sl.needs(in.X)
+		if in.Op == token.MUL {
+			sl.reading(in, i)
+		}
+	case *ssa.Extract:
+		sl.needs(in.Tuple)
+	case *ssa.Return, *ssa.RunDefers, *ssa.If:
+	default:
+		var room [8]*ssa.Value
+		for _, op := range in.Operands(room[:0]) {
+			sl.needs(*op)
+		}
+	}
+}
+
+// needed is a value that has to be known.
+func (sl *slice) needed(n int32) {
+	def := sl.f.defs[n]
+	if def < 0 {
+		return
+	}
+	sl.runs(def)
+	if call, ok := sl.f.values[n].(*ssa.Call); ok {
+		if c := sl.f.calls[def]; c.obj != nil && c.obj.FullName() == "errors.Join" {
+			for _, arg := range call.Call.Args {
+				sl.leads(rootOf(arg)) // it is an error if one of them is
+			}
+		} else if isErrorTest(call) {
+			sl.needs(call.Call.Args[0])
+		}
+	}
+}
+
+// calling is a call that is made.
+func (sl *slice) calling(in ssa.CallInstruction, c *callInfo) {
+	common := in.Common()
+	sl.ops = sl.ops || sl.f.a.startsOps(c)
+	_, plain := common.Value.(*ssa.Function)
+	switch {
+	case c.inline || !plain && !common.IsInvoke():
+		sl.needs(common.Value)
+		for _, arg := range common.Args {
+			sl.needs(arg)
+			if c.inline {
+				if _, ok := arg.Type().Underlying().(*types.Pointer); ok {
+					sl.leads(rootOf(arg)) // what runs in place may read and write there
+				}
+			}
+		}
+	case c.sum != nil:
+		for _, p := range c.sum.Params {
+			for _, k := range p.Cases {
+				for _, w := range k.When {
+					if !w.Result && w.Index < len(common.Args) {
+						sl.needs(common.Args[w.Index])
+					}
+				}
+				for _, d := range k.Derived {
+					for _, b := range []facts.Bound{d.Part.Lo, d.Part.N} {
+						if b.Is == facts.IsParam && b.V < len(common.Args) {
+							sl.needs(common.Args[b.V])
+						}
+					}
+				}
+			}
+		}
+		for _, l := range c.sum.Lends {
+			if l.Func < len(common.Args) {
+				sl.needs(common.Args[l.Func])
+			}
+		}
+	}
+}
+
+// reading is a read of memory that has to be right: what was written there matters.
+func (sl *slice) reading(in *ssa.UnOp, at int32) {
+	if isSentinel(in) {
+		return
+	}
+	root := rootOf(in.X)
+	if a, ok := root.(*ssa.Alloc); ok && in.X == root {
+		if v := sl.f.simple[a]; v != nil {
+			sl.holding(v, at)
+			return
+		}
+	}
+	sl.foreign = true
+	sl.leadsBack(root, 0)
+}
+
+// holding is what a variable holds at an instruction.
+func (sl *slice) holding(v *variable, at int32) {
+	for _, def := range sl.f.reaching(v, at) {
+		sl.runs(def)
+		switch def := sl.f.instrs[def].(type) {
+		case *ssa.Store:
+			sl.needs(def.Val)
+		case *ssa.RunDefers:
+			for _, mc := range v.closures {
+				if sl.f.shares(mc, v).writes {
+					sl.deferring(mc)
+				}
+			}
+			sl.holding(v, sl.f.at(def))
+		}
+	}
+}
+
+// at is the number of an instruction that is no value.
+func (f *flow) at(in ssa.Instruction) int32 {
+	b := in.Block().Index
+	for i := f.first[b]; i < f.first[b+1]; i++ {
+		if f.instrs[i] == in {
+			return i
+		}
+	}
+	return -1
+}
+
+// shares is what a closure does with a variable.
+func (f *flow) shares(mc int32, v *variable) (sh sharing) {
+	in := f.instrs[mc].(*ssa.MakeClosure)
+	for j, s := range f.a.sharings(in.Fn.(*ssa.Function)) {
+		if in.Bindings[j] == ssa.Value(v.alloc) {
+			sh.decides, sh.writes = sh.decides || s.decides, sh.writes || s.writes
+		}
+	}
+	return sh
+}
+
+// deferring is a deferred closure that is to be run.
+func (sl *slice) deferring(mc int32) {
+	in := sl.f.instrs[mc].(*ssa.MakeClosure)
+	sl.runs(mc)
+	for _, u := range sl.f.uses[sl.f.numbers[in]] {
+		sl.runs(u)
+	}
+}
+
+// tracking is a variable of which all is to be known that happens to it.
+func (sl *slice) tracking(v *variable) {
+	if sl.tracked[v] {
+		return
+	}
+	sl.tracked[v] = true
+	sl.runs(sl.f.defs[sl.f.numbers[v.alloc]])
+	for _, st := range v.stores {
+		sl.runs(st)
+		sl.needs(sl.f.instrs[st].(*ssa.Store).Val)
+	}
+	for _, mc := range v.closures {
+		if sl.f.shares(mc, v).writes {
+			sl.deferring(mc)
+		}
+	}
+}
+
+// capturing is a closure that is made: what it shares may be read and written when it runs.
+func (sl *slice) capturing(mc *ssa.MakeClosure) {
+	shared := sl.f.a.sharings(mc.Fn.(*ssa.Function))
+	for j, b := range mc.Bindings {
+		a, isAlloc := b.(*ssa.Alloc)
+		if !isAlloc {
+			sl.needs(b)
+			if _, ok := b.Type().Underlying().(*types.Pointer); ok {
+				sl.leadsBack(rootOf(b), 0)
+			}
+			continue
+		}
+		v := sl.f.simple[a]
+		switch {
+		case !shared[j].decides && !carries(a.Type().Underlying().(*types.Pointer).Elem()):
+			// whatever it holds: nothing depends on it
+		case v != nil:
+			sl.tracking(v)
+		default:
+			sl.leads(a)
+		}
+	}
+}
+
+// holds is memory in which something is put that leads to the object.
+func (sl *slice) holds(addr ssa.Value) {
+	root := rootOf(addr)
+	if a, ok := root.(*ssa.Alloc); ok && addr == root {
+		if v := sl.f.simple[a]; v != nil {
+			sl.tracking(v)
+			for _, i := range v.loads {
+				sl.runs(i)
+				if in := sl.f.instrs[i].(ssa.Value); carries(in.Type()) {
+					sl.leads(in)
+				}
+			}
+			for _, mc := range v.closures {
+				sl.leads(sl.f.instrs[mc].(ssa.Value))
+			}
+			return
+		}
+	}
+	sl.leadsBack(root, 0)
+}
+
+// leadsBack is an address under which the object may be, or something that matters. Other values may be the same address.
+func (sl *slice) leadsBack(v ssa.Value, depth int) {
+	n := sl.f.value(v)
+	if n < 0 || sl.obj.has(int(n)) || depth > 20 {
+		return
+	}
+	sl.leads(v)
+	switch in := v.(type) {
+	case *ssa.Phi:
+		for _, e := range in.Edges {
+			sl.leadsBack(rootOf(e), depth+1)
+		}
+	case *ssa.UnOp:
+		if in.Op == token.MUL {
+			root := rootOf(in.X)
+			sl.leadsBack(root, depth+1)
+			sl.stored(root, depth)
+		}
+	case *ssa.TypeAssert:
+		sl.leadsBack(rootOf(in.X), depth+1)
+	case *ssa.MakeInterface:
+		sl.leadsBack(rootOf(in.X), depth+1)
+	case *ssa.ChangeInterface:
+		sl.leadsBack(rootOf(in.X), depth+1)
+	case *ssa.Extract:
+		sl.leadsBack(in.Tuple, depth+1)
+	case *ssa.Field:
+		sl.leadsBack(in.X, depth+1)
+	case *ssa.Call:
+		if sl.f.calls[sl.f.defs[n]].inline {
+			sl.leadsBack(in.Call.Value, depth+1)
+			for _, arg := range in.Call.Args {
+				sl.leadsBack(rootOf(arg), depth+1)
+			}
+		}
+	case *ssa.MakeClosure:
+		for _, b := range in.Bindings {
+			sl.leadsBack(rootOf(b), depth+1)
+		}
+	}
+}
+
+// stored are pointers that were put below an address: what is read from there may be one of them.
+func (sl *slice) stored(addr ssa.Value, depth int) {
+	if depth > 20 {
+		return
+	}
+	for _, i := range sl.f.uses[sl.f.value(addr)] {
+		switch in := sl.f.instrs[i].(type) {
+		case *ssa.Store:
+			if in.Addr == addr && nillable(in.Val.Type()) {
+				sl.leadsBack(rootOf(in.Val), depth+1)
+			}
+		case *ssa.FieldAddr:
+			sl.stored(in, depth+1)
+		case *ssa.IndexAddr:
+			if in.X == addr {
+				sl.stored(in, depth+1)
+			}
+		}
+	}
+}
