@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
@@ -30,6 +31,10 @@ type report struct {
 	call    ssa.CallInstruction // of a leak: what made the object
 	typ     types.Type
 	never   bool // of a leak: on no path it is released, or given away
+
+	op                token.Pos // of a release in flight: where the operation starts
+	dominated         bool      // the operation, or the first release, comes before this on every way
+	returned, results int       // of a view that is returned: which result it is, from 1 on, and of how many
 }
 
 // say notes a finding, where the state is one that surely can be: not after a call that was only
@@ -188,9 +193,38 @@ func (r *run) twice(s *state, at token.Pos, m *thing, how string) {
 	if m.moved {
 		code = diag.UseAfterMove
 	}
-	r.say(s, report{code: code, pos: at,
+	r.say(s, report{code: code, pos: at, dominated: r.always(m.at, at),
 		text:    fmt.Sprintf("%s is ended by %s, and was ended by %s before", r.typed(), how, m.how),
 		related: []related{r.whence(), r.ended(m)}})
+}
+
+// inFlight is how many operations are.
+func (r *run) inFlight(s *state) (n int) {
+	for _, t := range s.things[1:] {
+		if t.phase == live && r.infos[t.id].kind == directive.Op {
+			n++
+		}
+	}
+	return n
+}
+
+// always reports whether one call of the function comes before another on every way to that.
+func (r *run) always(first, second token.Pos) bool {
+	var a, b *ssa.BasicBlock
+	for _, block := range r.fn.Blocks {
+		for _, in := range block.Instrs {
+			switch call, ok := in.(*ssa.Call); {
+			case !ok:
+			case call.Pos() == first:
+				a = block
+			case call.Pos() == second && a == block:
+				return true
+			case call.Pos() == second:
+				b = block
+			}
+		}
+	}
+	return a != nil && b != nil && a != b && a.Dominates(b)
 }
 
 // busy looks for what is in the way of an end: windows that are open, operations in flight.
@@ -201,7 +235,7 @@ func (r *run) busy(s *state, at token.Pos, how string) bool {
 		}
 		switch info := r.infos[t.id]; info.kind {
 		case "op":
-			r.say(s, report{code: diag.ReleaseInFlight, pos: at,
+			r.say(s, report{code: diag.ReleaseInFlight, pos: at, op: info.pos, call: r.spec.call, dominated: r.inFlight(s) == 1 && r.always(info.pos, at),
 				text:    fmt.Sprintf("%s is ended by %s while an operation on it is in flight", r.typed(), how),
 				related: []related{r.whence(), {info.pos, "the operation starts here, and nothing on this path waits for it"}}})
 			return true
@@ -301,7 +335,7 @@ func (r *run) finish() {
 			for _, x := range r.inside(e.s, v) {
 				gone = gone || x.id == 0 || r.infos[x.id].kind == closer && r.infos[x.id].parent == 0
 				if m.phase == dead && r.infos[x.id].kind == "view" && r.rootOfView(x.id) == 0 {
-					r.say(e.s, report{code: diag.ViewOutlives, pos: e.ret.Pos(),
+					r.say(e.s, report{code: diag.ViewOutlives, pos: e.ret.Pos(), returned: j + 1, results: len(e.results),
 						text:    fmt.Sprintf("%s has ended by %s, and %s is returned", r.typed(), m.how, r.viewName(x.id)),
 						related: []related{r.whence(), {r.infos[x.id].pos, "it is taken here"}, r.ended(m)}})
 				}

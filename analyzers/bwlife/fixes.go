@@ -5,10 +5,12 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"reflect"
 
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
 // checks notes, for calls whose error is tested by the next statement, where that statement ends: there a
@@ -42,8 +44,36 @@ func testsError(cond, err ast.Expr) bool {
 	return ok && isNil && named && x.Name == e.Name && y.Name == "nil"
 }
 
-// fix closes what nothing on any path closes or gives away: by a defer behind the error check.
-func (a *analyzer) fix(rep report) []analysis.SuggestedFix {
+// fix is how a finding can surely be mended: the same way, on all ways to it.
+func (a *analyzer) fix(same []report) []analysis.SuggestedFix {
+	first := a.fixOne(same[0])
+	for _, rep := range same[1:] {
+		if !reflect.DeepEqual(a.fixOne(rep), first) {
+			return nil
+		}
+	}
+	return first
+}
+
+func (a *analyzer) fixOne(rep report) []analysis.SuggestedFix {
+	switch rep.code {
+	case diag.Leak, diag.WindowLeak:
+		return a.fixLeak(rep)
+	case diag.ReleaseInFlight:
+		return a.fixWait(rep)
+	case diag.DoubleRelease:
+		return a.fixTwice(rep)
+	case diag.ViewOutlives:
+		return a.fixView(rep)
+	}
+	return nil
+}
+
+// fixLeak closes what nothing on any path closes or gives away: by a defer behind the error check.
+func (a *analyzer) fixLeak(rep report) []analysis.SuggestedFix {
+	if file, _ := a.around(rep.pos); file == nil {
+		return nil
+	}
 	if rep.call == nil || !rep.never || !token.IsIdentifier(rep.name) || a.loops(rep.call) {
 		return nil
 	}
@@ -61,16 +91,31 @@ func (a *analyzer) fix(rep report) []analysis.SuggestedFix {
 
 // closer is the method without parameters that ends a handle, by its effects.
 func (a *analyzer) closer(t types.Type) string {
+	return a.ending(t, func(sig *types.Signature, _ facts.Case) bool { return sig.Params().Len() == 0 })
+}
+
+// waiter is the method that waits for an operation: it takes a context, gives an error, and always waits.
+func (a *analyzer) waiter(t types.Type) string {
+	return a.ending(t, func(sig *types.Signature, c facts.Case) bool {
+		return sig.Params().Len() == 1 && isContext(sig.Params().At(0).Type()) &&
+			sig.Results().Len() == 1 && isError(sig.Results().At(0).Type()) && len(c.When) == 0
+	})
+}
+
+// ending is the first method that ends what it is called on, and fits.
+func (a *analyzer) ending(t types.Type, fits func(*types.Signature, facts.Case) bool) string {
 	set := types.NewMethodSet(t)
 	for i := range set.Len() {
 		f, ok := set.At(i).Obj().(*types.Func)
-		if !ok || f.Signature().Params().Len() > 0 {
+		if !ok {
 			continue
 		}
-		if sum := a.effects(f); sum != nil {
-			if p, ok := sum.Param(0, ""); ok && len(p.Cases) > 0 && p.Cases[0].Post == facts.Released {
-				return f.Name()
-			}
+		sum := a.effects(f)
+		if sum == nil {
+			continue
+		}
+		if p, ok := sum.Param(0, ""); ok && len(p.Cases) > 0 && p.Cases[0].Post == facts.Released && fits(f.Signature(), p.Cases[0]) {
+			return f.Name()
 		}
 	}
 	return ""

@@ -2,7 +2,6 @@ package bwlife
 
 import (
 	"cmp"
-	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -191,14 +190,14 @@ func (a *analyzer) nameOf(r *run) string {
 func (a *analyzer) flush() {
 	out := ignore.New(a.pass, codes...)
 	slices.SortStableFunc(a.reports, func(x, y report) int { return cmp.Or(cmp.Compare(x.pos, y.pos), cmp.Compare(x.code, y.code)) })
-	said := map[string]bool{}
-	for _, rep := range a.reports {
-		if key := fmt.Sprint(rep.code, rep.pos); said[key] {
-			continue
-		} else {
-			said[key] = true
+	for i := 0; i < len(a.reports); {
+		rep := a.reports[i]
+		same := i + 1 // the same may be found on several ways
+		for same < len(a.reports) && a.reports[same].pos == rep.pos && a.reports[same].code == rep.code {
+			same++
 		}
-		d := analysis.Diagnostic{Pos: rep.pos, Category: string(rep.code), Message: rep.text, SuggestedFixes: a.fix(rep)}
+		d := analysis.Diagnostic{Pos: rep.pos, Category: string(rep.code), Message: rep.text, SuggestedFixes: a.fix(a.reports[i:same])}
+		i = same
 		for _, rel := range rep.related {
 			if rel.pos.IsValid() {
 				d.Related = append(d.Related, analysis.RelatedInformation{Pos: rel.pos, Message: rel.text})
