@@ -130,7 +130,7 @@ func (c *check) call(cur inspector.Cursor, n *ast.CallExpr) {
 			c.addressed(cur, n)
 		}
 	default:
-		c.reflected(cur, n)
+		c.reflected(n)
 		c.arguments(n)
 		c.meets(n)
 		c.narrowed(n)

@@ -5,7 +5,6 @@ import (
 	"go/types"
 	"strings"
 
-	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -35,6 +34,7 @@ func (c *check) conversion(cur inspector.Cursor, n *ast.CallExpr) {
 			return
 		}
 		c.cast(n, to)
+		c.relaid(cur, n, to)
 		c.pointerMade(n, from)
 	default:
 		// Between types declared over the same one: the compiler keeps the types of the runtime apart.
@@ -108,8 +108,15 @@ func (c *check) held(x ast.Expr) ast.Expr {
 		}
 		x = d.value
 	}
-	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && len(call.Args) == 1 && c.info.Types[call.Fun].IsType() && types.IsInterface(c.info.TypeOf(call.Fun)) {
+	if call, fn := c.ofReflect(ast.Unparen(x)); fn != nil && fn.Name() == "Interface" && isMethod(fn) {
+		if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
+			x = c.boxedByReflect(sel.X)
+		}
+	} else if call, ok := ast.Unparen(x).(*ast.CallExpr); ok && len(call.Args) == 1 && c.info.Types[call.Fun].IsType() && types.IsInterface(c.info.TypeOf(call.Fun)) {
 		x = call.Args[0]
+	}
+	if x == nil {
+		return nil
 	}
 	if t := c.info.TypeOf(x); t == nil || types.IsInterface(t) {
 		return nil
@@ -162,56 +169,6 @@ func open(t types.Type) bool {
 		}
 	}
 	return false
-}
-
-// ways are the methods of reflect.Value that lead around a type.
-var ways = map[string]bool{
-	"Convert": true, "Elem": true, "Field": true, "FieldByIndex": true, "FieldByName": true, "Fields": true, "Pointer": true,
-	"Set": true, "SetZero": true, "UnsafeAddr": true, "UnsafePointer": true, "Addr": true,
-}
-
-// reflected looks at reflect.ValueOf(h) where a method follows that leads around the type, and at reflect.New and
-// Zero of such a type.
-func (c *check) reflected(cur inspector.Cursor, n *ast.CallExpr) {
-	fn := c.callee(n)
-	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != "reflect" || fn.Signature().Recv() != nil || len(n.Args) == 0 {
-		return
-	}
-	switch fn.Name() {
-	case "ValueOf":
-		h := c.known.carried(c.info.TypeOf(n.Args[0]))
-		if h == nil || cur.ParentEdgeKind() != edge.SelectorExpr_X {
-			return
-		}
-		if way := cur.Parent().Node().(*ast.SelectorExpr).Sel; ways[way.Name] {
-			c.report(diag.Laundered, n, nil, "reflect's %s leads around what the type %s says", way.Name, c.name(h))
-		}
-	case "New", "NewAt", "Zero", "MakeSlice":
-		if h := c.reflectedType(n.Args[0]); h != nil {
-			c.report(diag.Laundered, n, nil, "reflect.%s makes a %s that is none", fn.Name(), c.name(h))
-		}
-	}
-}
-
-// reflectedType is the type of a kind that reflect.TypeOf(x) or reflect.TypeFor[T]() leads to.
-func (c *check) reflectedType(e ast.Expr) types.Type {
-	call, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok {
-		return nil
-	}
-	fn := c.callee(call)
-	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != "reflect" {
-		return nil
-	}
-	switch {
-	case fn.Name() == "TypeOf" && len(call.Args) == 1:
-		return c.known.carried(c.info.TypeOf(call.Args[0]))
-	case fn.Name() == "TypeFor":
-		if f, ok := ast.Unparen(call.Fun).(*ast.IndexExpr); ok {
-			return c.known.carried(c.info.TypeOf(f.Index))
-		}
-	}
-	return nil
 }
 
 // linknames looks for //go:linkname of what belongs to the runtime's packages.

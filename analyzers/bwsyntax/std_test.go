@@ -126,7 +126,7 @@ func load(t *testing.T, p listed, exports map[string]string) *analysis.Pass {
 	if err != nil {
 		return nil
 	}
-	return &analysis.Pass{Analyzer: bwsyntax.Analyzer, Fset: fset, Files: files, Pkg: pkg, TypesInfo: info}
+	return &analysis.Pass{Analyzer: bwsyntax.Analyzer, Fset: fset, Files: files, Pkg: pkg, TypesInfo: info, TypesSizes: types.SizesFor("gc", "amd64")}
 }
 
 // runOver runs the analyzer over a package with made-up knowledge of its imports.

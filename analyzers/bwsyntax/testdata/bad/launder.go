@@ -58,9 +58,58 @@ func reflected(r *gpu, s *cpu) {
 	_ = reflect.ValueOf(r).UnsafePointer()         // want BW5003 "reflect's UnsafePointer"
 	reflect.ValueOf(&s).Elem().SetZero()           // want BW5003 "reflect's Elem"
 	_ = reflect.New(reflect.TypeFor[cpu]())        // want BW5003 "reflect.New makes"
-	_ = reflect.Zero(reflect.TypeOf(s).Elem())     // TypeOf(…).Elem() is not followed
+	_ = reflect.Zero(reflect.TypeOf(s).Elem())     // want BW5003 "reflect.Zero makes"
 	_ = reflect.New(reflect.TypeOf(r))             // want BW5003 "reflect.New makes"
 	_ = reflect.ValueOf(r).Pointer() == uintptr(0) // want BW5003 "reflect's Pointer"
+}
+
+func reflectedLater(r *gpu, all []*cpu) *gpu {
+	v := reflect.ValueOf(r)
+	w := v
+	_ = w.UnsafePointer() // want BW5003 "reflect's UnsafePointer"
+	var list = reflect.ValueOf(all)
+	list.Index(0).Elem().SetZero()   // want BW5003 "reflect's Elem"
+	_ = reflect.Indirect(v).Field(1) // want BW5003 "reflect's Field"
+	t := reflect.TypeFor[*cpu]().Elem()
+	made := reflect.New(t) // want BW5003 "reflect.New makes"
+	_ = made
+	return list.Index(0).Interface().(*gpu)
+}
+
+func reflectedBack(r *cpu) *gpu {
+	v := reflect.ValueOf(r)
+	return v.Interface().(*gpu) // want BW5004 "a *cpu is never a *gpu"
+}
+
+type pair struct {
+	name string
+	mr   *gpu
+	rest [4]*cpu
+}
+
+func relaid(p *pair) *cpu {
+	type other struct {
+		name string
+		mr   *cpu
+	}
+	return (*other)(unsafe.Pointer(p)).mr // want BW5003 "takes off what the type *gpu of the field .mr says"
+}
+
+func relaidLater(p pair) [48]byte {
+	at := unsafe.Pointer(&p)
+	return *(*[48]byte)(at) // want BW5003 "of the field .mr says"
+}
+
+func madeOfBytes(b []byte) *pair {
+	return (*pair)(unsafe.Pointer(&b[0])) // want BW5003 "makes the field .mr a *gpu of what may be none"
+}
+
+func madeOfArray(b *[64]byte) *pair {
+	return (*pair)(unsafe.Pointer(b)) // want BW5003 "makes the field .mr a *gpu of what may be none"
+}
+
+func asBytes(p *pair) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p)) // want BW5003 "takes off what the type *gpu of the field .mr says"
 }
 
 func asserted(r *cpu) *gpu {
@@ -102,4 +151,4 @@ func boxedToo(w quote.QuoteWindow[barewire.Local]) int {
 	return 0
 }
 
-var _ = []any{boxed, boxedToo, off, on, both, bytes, number, elementsOf, inside, pointer(nil), renamed, back, reflected, asserted, commaOK, switched, byValue}
+var _ = []any{reflectedLater, reflectedBack, relaid, relaidLater, madeOfBytes, madeOfArray, asBytes, boxed, boxedToo, off, on, both, bytes, number, elementsOf, inside, pointer(nil), renamed, back, reflected, asserted, commaOK, switched, byValue}

@@ -127,6 +127,36 @@ func others(p *uint64, s []quote.Quote) (unsafe.Pointer, string, uintptr) {
 	return unsafe.Pointer(p), reflect.TypeFor[region]().String(), unsafe.Sizeof((*region)(nil))
 }
 
+// A struct that comes back as what it was, or the beginning of one; and what of it may be seen.
+type node struct {
+	next unsafe.Pointer
+	mr   *region
+}
+
+func roundTrip(n *node) (*node, *struct{ next unsafe.Pointer }) {
+	p := unsafe.Pointer(n)
+	return (*node)(p), (*struct{ next unsafe.Pointer })(p)
+}
+
+func alike(n *node) *struct {
+	left unsafe.Pointer
+	mr   *region
+} {
+	return (*struct {
+		left unsafe.Pointer
+		mr   *region
+	})(unsafe.Pointer(n))
+}
+
+type generic[T any] struct {
+	value T
+	mr    *region
+}
+
+func ofUnknownSize[T any](g *generic[T]) *generic[uint64] {
+	return (*generic[uint64])(unsafe.Pointer(g))
+}
+
 func printed(r *region) string {
 	return reflect.TypeOf(r).String() + reflect.ValueOf(r).Kind().String()
 }
