@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
@@ -76,8 +75,7 @@ func run(o options) error {
 		res.parse(out)
 		fmt.Fprintf(os.Stderr, "pass %d of %d, %s\n", pass+1, o.passes, time.Since(start).Round(time.Second))
 	}
-	report(os.Stdout, res, fmt.Sprintf("%s, %s/%s, %s, %d CPUs%s; %d passes of %s a row, medians of CPU time",
-		figures.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), figures.Load(), o.passes, o.time))
+	report(os.Stdout, res, fmt.Sprintf("%s; %d passes of %s a row, medians of CPU time", figures.Machine(), o.passes, o.time))
 	return nil
 }
 

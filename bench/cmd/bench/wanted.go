@@ -5,17 +5,13 @@ import (
 	"io"
 	"math"
 
+	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
 	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
 )
 
-// equal is the difference that counts as none: medians of the same code move
-// that much between runs on a shared machine.
-const equal = 1.15
-
 // summary says which of the wanted proportions are met.
 func summary(w io.Writer, r results) {
-	fmt.Fprintf(w, "\nWanted (differences within 15 %% count as none):\n")
-	s := &list{w: w}
+	s := list{figures.NewWanted(w, "differences within 15 % count as none", 60)}
 	for _, shape := range []string{"A", "B", "C", "D"} {
 		for _, op := range rows.Ops {
 			c := r.cell(shape, op)
@@ -24,7 +20,7 @@ func summary(w io.Writer, r results) {
 				continue
 			}
 			if peer := c.fastest(rows.Peer); peer != nil {
-				s.item(fmt.Sprintf("%s %s: ahead of every peer (%s)", shape, op, peer.Name), ratio(mine, peer), equal)
+				s.item(fmt.Sprintf("%s %s: ahead of every peer (%s)", shape, op, peer.Name), ratio(mine, peer), figures.Equal)
 			}
 			if hand := c.fastest(rows.Hand); hand != nil && op != rows.Index {
 				s.item(fmt.Sprintf("%s %s: hand-written code (%s)", shape, op, hand.Name), ratio(mine, hand), handLimit(shape, op))
@@ -50,7 +46,7 @@ func summary(w io.Writer, r results) {
 			s.count(fmt.Sprintf("%s %s: no allocation", n.Shape, n.Op), e.allocs)
 		}
 	}
-	fmt.Fprintf(w, "%d of %d met.\n", s.met, s.all)
+	s.End()
 }
 
 // handLimit is how much longer than hand-written code ours may take.
@@ -58,33 +54,17 @@ func handLimit(shape, op string) float64 {
 	if shape == "C" && op == rows.DecodeAlias {
 		return 1.3
 	}
-	return equal
+	return figures.Equal
 }
 
-type list struct {
-	w        io.Writer
-	met, all int
-}
+type list struct{ *figures.Wanted }
 
 // item prints a proportion and whether it is at most what is wanted.
-func (l *list) item(what string, got, most float64) {
-	if math.IsNaN(got) {
-		return
+func (l list) item(what string, got, most float64) {
+	if !math.IsNaN(got) {
+		l.Line(got <= most, what, fmt.Sprintf("%.2f, wanted %.2f", got, most))
 	}
-	l.line(got <= most, what, fmt.Sprintf("%.2f, wanted %.2f", got, most))
 }
 
 // count prints a number that should be 0.
-func (l *list) count(what string, got float64) {
-	l.line(got == 0, what, fmt.Sprintf("%.0f", got))
-}
-
-func (l *list) line(ok bool, what, figures string) {
-	verdict := "NOT MET"
-	l.all++
-	if ok {
-		verdict = "met"
-		l.met++
-	}
-	fmt.Fprintf(l.w, "  %-8s %-60s %s\n", verdict, what, figures)
-}
+func (l list) count(what string, got float64) { l.Line(got == 0, what, fmt.Sprintf("%.0f", got)) }

@@ -10,64 +10,18 @@
 package main
 
 import (
-	"flag"
-	"fmt"
-	"os"
-	"regexp"
-	"slices"
 	"time"
 
+	"github.com/fidelityframework/barewire-gen/bench/internal/passes"
 	"github.com/fidelityframework/barewire-gen/bench/internal/verbs"
 )
 
 func main() {
-	verbs.Peer()
-	o := options{}
-	flag.IntVar(&o.passes, "passes", 30, "passes over all rows")
-	flag.DurationVar(&o.time, "time", 60*time.Millisecond, "time for a row in a pass")
-	flag.StringVar(&o.only, "only", "", "rows to run: a regular expression on table/row")
-	flag.BoolVar(&o.quick, "quick", false, "one short pass: to see that it works, not to judge")
-	flag.Parse()
-	if o.quick {
-		o.passes, o.time = 1, 20*time.Millisecond
+	c := passes.Command[*result]{
+		Name: "benchiwarp", Rows: verbs.OverTCP(), Tables: verbs.TCPTables,
+		New:    func(r verbs.Row) *result { return &result{Row: r} },
+		Passes: 30, Time: 60 * time.Millisecond, Quick: 20 * time.Millisecond, Turn: true,
+		How: "; medians of passes", Table: table, Wanted: wanted,
 	}
-	if err := run(o); err != nil {
-		fmt.Fprintln(os.Stderr, "benchiwarp:", err)
-		os.Exit(1)
-	}
-}
-
-type options struct {
-	passes int
-	time   time.Duration
-	only   string
-	quick  bool
-}
-
-func run(o options) error {
-	only, err := regexp.Compile(o.only)
-	if err != nil {
-		return err
-	}
-	var list []*result
-	for _, r := range verbs.OverTCP() {
-		if only.MatchString(r.Table + "/" + r.Name) {
-			list = append(list, &result{Row: r})
-		}
-	}
-	start := time.Now()
-	for pass := range o.passes {
-		order := slices.Clone(list)
-		if pass%2 == 1 {
-			slices.Reverse(order) // so that nobody is always first
-		}
-		for _, r := range order {
-			if err := r.pass(o.time); err != nil {
-				return fmt.Errorf("%s: %s: %w", r.Table, r.Name, err)
-			}
-		}
-		fmt.Fprintf(os.Stderr, "pass %d of %d, %s\n", pass+1, o.passes, time.Since(start).Round(time.Second))
-	}
-	report(os.Stdout, list, o)
-	return nil
+	c.Main()
 }

@@ -19,8 +19,8 @@ type result struct {
 // window is how long a window lasts, about.
 const window = 5 * time.Millisecond
 
-// pass opens the row, runs it for some time and notes what it took.
-func (r *result) pass(d time.Duration) error {
+// Pass opens the row, runs it for some time and notes what it took.
+func (r *result) Pass(d time.Duration) error {
 	l, err := r.Open()
 	if err != nil {
 		return err

@@ -3,32 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
+	"github.com/fidelityframework/barewire-gen/bench/internal/passes"
 	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
 	"github.com/fidelityframework/barewire-gen/bench/internal/verbs"
 )
-
-// report prints the tables and the wanted proportions.
-func report(w io.Writer, all []*result, o options) {
-	fmt.Fprintf(w, "%s, %s/%s, %s, %d CPUs%s; %d passes of %s a row; medians of passes\n",
-		figures.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), figures.Load(), o.passes, o.time)
-	for _, t := range verbs.TCPTables {
-		var list []*result
-		for _, r := range all {
-			if r.Table == t {
-				list = append(list, r)
-			}
-		}
-		if len(list) > 0 {
-			table(w, t, list)
-		}
-	}
-	wanted(w, all, o)
-}
 
 // table prints the rows with their wall time, or processor time where that is what
 // the table is about, beside the fastest row of what the machine allows.
@@ -100,48 +82,27 @@ func proportion(a, b *result, cpu bool) spread {
 }
 
 // wanted says which proportions are met.
-func wanted(w io.Writer, all []*result, o options) {
-	fmt.Fprintf(w, "\nWanted (of the median; quartiles beside it):\n")
-	met, n := 0, 0
-	verdict := func(ok bool, what, text string) {
-		n++
-		v := "NOT MET"
-		if ok {
-			v = "met"
-			met++
-		}
-		fmt.Fprintf(w, "  %-8s %-86s %s\n", v, what, text)
-	}
+func wanted(w io.Writer, all []*result, quick bool) {
+	l := figures.NewWanted(w, "of the median; quartiles beside it", 86)
 	for _, g := range verbs.TCPGoals() {
-		of, to := fastest(all, g.Table, g.Of, g.CPU), fastest(all, g.Table, g.To, g.CPU)
-		if of == nil || to == nil {
+		clock := func(r *result) float64 { return figures.Median(r.of(g.CPU)) }
+		of, ran := passes.Fastest(all, g.Table, g.Of, clock)
+		to, ranToo := passes.Fastest(all, g.Table, g.To, clock)
+		if !ran || !ranToo {
 			continue
 		}
 		if g.Least > 0 {
 			s := proportion(to, of, g.CPU)
-			verdict(s.median >= g.Least, g.What, fmt.Sprintf("%s, wanted at least %g; processor time %.2f (%s)", s, g.Least, proportion(to, of, true).median, to.Name))
+			l.Line(s.median >= g.Least, g.What, fmt.Sprintf("%s, wanted at least %g; processor time %.2f (%s)", s, g.Least, proportion(to, of, true).median, to.Name))
 			continue
 		}
 		s := proportion(of, to, g.CPU)
-		verdict(s.median <= g.Most, g.What, fmt.Sprintf("%s, wanted at most %g; processor time %.2f", s, g.Most, proportion(of, to, true).median))
+		l.Line(s.median <= g.Most, g.What, fmt.Sprintf("%s, wanted at most %g; processor time %.2f", s, g.Most, proportion(of, to, true).median))
 	}
 	for _, r := range all {
-		if r.NoAlloc && !o.quick { // what the Go runtime itself allocates now and then is less
-			if got := figures.Median(r.allocs); got >= 0.01 {
-				verdict(false, r.Table+": "+r.Name+": no allocation", fmt.Sprintf("%.2f each", got))
-			}
+		if got := figures.Median(r.allocs); r.NoAlloc && !quick && got >= 0.01 { // what the Go runtime itself allocates now and then is less
+			l.Line(false, r.Table+": "+r.Name+": no allocation", fmt.Sprintf("%.2f each", got))
 		}
 	}
-	fmt.Fprintf(w, "%d of %d met.\n", met, n)
-}
-
-// fastest is the fastest of the rows with these names, nil if none was run.
-func fastest(all []*result, table string, names []string, cpu bool) *result {
-	var best *result
-	for _, r := range all {
-		if r.Table == table && slices.Contains(names, r.Name) && (best == nil || figures.Median(r.of(cpu)) < figures.Median(best.of(cpu))) {
-			best = r
-		}
-	}
-	return best
+	l.End()
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"time"
@@ -21,17 +22,13 @@ type result struct {
 // system gives, so that most are not interrupted.
 const window = 400 * time.Microsecond
 
-// pass opens the row, runs it for some time and takes the median of its windows.
-func (r *result) pass(d time.Duration) error {
+// Pass opens the row, runs it for some time and takes the median of its windows.
+func (r *result) Pass(d time.Duration) error {
 	l, err := r.Open()
 	if err != nil {
 		return err
 	}
-	err = r.measure(l, d)
-	if cerr := l.Close(); err == nil {
-		err = cerr
-	}
-	return err
+	return errors.Join(r.measure(l, d), l.Close())
 }
 
 func (r *result) measure(l *verbs.Loop, d time.Duration) error {

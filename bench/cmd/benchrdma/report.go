@@ -3,36 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
+	"github.com/fidelityframework/barewire-gen/bench/internal/passes"
 	"github.com/fidelityframework/barewire-gen/bench/internal/rows"
 	"github.com/fidelityframework/barewire-gen/bench/internal/verbs"
 )
 
-// equal is the difference that counts as none, as in cmd/bench.
-const equal = 1.15
-
-// report prints the tables and the wanted proportions.
-func report(w io.Writer, all []*result, o options) {
-	fmt.Fprintf(w, "%s, %s/%s, %s, %d CPUs%s; %d passes of %s a row, medians of windows, the tenth percentile of passes\n",
-		figures.CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), figures.Load(), o.passes, o.time)
-	for _, t := range verbs.Tables {
-		var list []*result
-		for _, r := range all {
-			if r.Table == t {
-				list = append(list, r)
-			}
-		}
-		if len(list) > 0 {
-			table(w, t, list)
-		}
-	}
-	wanted(w, all, o)
-}
-
+// table prints the rows with their figure and its proportion to ours.
 func table(w io.Writer, title string, list []*result) {
 	slices.SortStableFunc(list, func(a, b *result) int {
 		if a.best() < b.best() {
@@ -64,50 +44,29 @@ func table(w io.Writer, title string, list []*result) {
 }
 
 // wanted says which proportions are met.
-func wanted(w io.Writer, all []*result, o options) {
-	fmt.Fprintf(w, "\nWanted (differences within 15 %% count as none where equality is wanted):\n")
-	met, n := 0, 0
+func wanted(w io.Writer, all []*result, quick bool) {
+	l := figures.NewWanted(w, "differences within 15 % count as none where equality is wanted", 60)
 	for _, g := range verbs.Goals() {
-		of, to := fastest(all, g.Table, g.Of), fastest(all, g.Table, g.To)
-		if of == nil || to == nil {
+		of, ran := passes.Fastest(all, g.Table, g.Of, (*result).best)
+		to, ranToo := passes.Fastest(all, g.Table, g.To, (*result).best)
+		if !ran || !ranToo {
 			continue
 		}
-		var ok bool
-		var text string
 		if g.Least > 0 {
 			x := to.best() / of.best()
-			ok, text = x >= g.Least, fmt.Sprintf("%.1f, wanted at least %.0f (%s)", x, g.Least, to.Name)
-		} else {
-			x, most := of.best()/to.best(), g.Most
-			if most == 1 {
-				most = equal
-			}
-			ok, text = x <= most, fmt.Sprintf("%.2f, wanted at most %.2f", x, g.Most)
+			l.Line(x >= g.Least, g.What, fmt.Sprintf("%.1f, wanted at least %.0f (%s)", x, g.Least, to.Name))
+			continue
 		}
-		n++
-		verdict := "NOT MET"
-		if ok {
-			verdict = "met"
-			met++
+		x, most := of.best()/to.best(), g.Most
+		if most == 1 {
+			most = figures.Equal
 		}
-		fmt.Fprintf(w, "  %-8s %-60s %s\n", verdict, g.What, text)
+		l.Line(x <= most, g.What, fmt.Sprintf("%.2f, wanted at most %.2f", x, g.Most))
 	}
 	for _, r := range all {
-		if r.NoAlloc && r.allocs >= 0.01 && !o.quick { // what the Go runtime itself allocates now and then is less
-			fmt.Fprintf(w, "  %-8s %-60s %.2f an operation\n", "NOT MET", r.Table+": "+r.Name+": no allocation", r.allocs)
-			n++
+		if r.NoAlloc && r.allocs >= 0.01 && !quick { // what the Go runtime itself allocates now and then is less
+			l.Line(false, r.Table+": "+r.Name+": no allocation", fmt.Sprintf("%.2f an operation", r.allocs))
 		}
 	}
-	fmt.Fprintf(w, "%d of %d met.\n", met, n)
-}
-
-// fastest is the fastest of the rows with these names, nil if none was run.
-func fastest(all []*result, table string, names []string) *result {
-	var best *result
-	for _, r := range all {
-		if r.Table == table && slices.Contains(names, r.Name) && (best == nil || r.best() < best.best()) {
-			best = r
-		}
-	}
-	return best
+	l.End()
 }

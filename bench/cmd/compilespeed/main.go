@@ -12,11 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/fidelityframework/barewire-gen/bench/internal/cputime"
+	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
 	"github.com/fidelityframework/barewire-gen/bench/internal/synth"
 )
 
@@ -47,7 +47,7 @@ func run(runs, buildMost int) error {
 	if err := t.build(); err != nil {
 		return err
 	}
-	fmt.Printf("%s/%s, %s, %d CPUs; medians of %d runs\n\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), runs)
+	fmt.Printf("%s; medians of %d runs\n\n", figures.Machine(), runs)
 	all := map[int][]result{}
 	for _, n := range sizes {
 		rs, err := t.measure(n, runs, n <= buildMost)

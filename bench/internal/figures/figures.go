@@ -1,11 +1,12 @@
 // Package figures is what the reports of all measurements share: medians, numbers
-// that can be read, and what machine it was.
+// that can be read, what machine it was, and whether what is wanted is met.
 package figures
 
 import (
 	"fmt"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -52,6 +53,11 @@ func CPU() string {
 		}
 	}
 	return "unknown CPU"
+}
+
+// Machine is the first line of a report: where it was made.
+func Machine() string {
+	return fmt.Sprintf("%s, %s/%s, %s, %d CPUs%s", CPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), Load())
 }
 
 // Load says how busy the machine is, where the system tells, to be put behind other words.

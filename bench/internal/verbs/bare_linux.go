@@ -271,24 +271,7 @@ func netSocket(l *Loop) error {
 	if err := c.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
 		return err
 	}
-	b := make([]byte, 64)
-	seq := uint64(0)
-	l.Run = func(n int) error {
-		for range n {
-			seq++
-			binary.LittleEndian.PutUint64(b, seq)
-			if _, err := c.Write(b); err != nil {
-				return err
-			}
-			if _, err := io.ReadFull(c, b); err != nil {
-				return err
-			}
-			if err := same(b, seq); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	l.Run = pings(c)
 	return nil
 }
 

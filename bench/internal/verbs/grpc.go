@@ -80,78 +80,102 @@ func echoServer() *grpc.Server {
 	return s
 }
 
-// dialGRPC starts the peer and connects to it.
-func dialGRPC(l *Loop) (*grpc.ClientConn, error) {
-	path, err := l.start("grpc")
+// dialGRPC starts a peer and connects to it, at what target makes of its address.
+func dialGRPC(l *Loop, peer string, target func(addr string) string) (*grpc.ClientConn, context.Context, error) {
+	addr, err := l.start(peer)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	l.onClose(func() error { return os.RemoveAll(filepath.Dir(path)) })
-	c, err := grpc.NewClient("unix://"+path, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient(target(addr), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	l.onClose(c.Close)
-	return c, nil
-}
-
-func grpcCalls(l *Loop) error {
-	c, err := dialGRPC(l)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := within()
 	l.onClose(func() error { cancel(); return nil })
-	seq := uint64(0)
-	payload := make([]byte, 64)
-	l.Run = func(n int) error {
-		for range n {
-			seq++
-			binary.LittleEndian.PutUint64(payload, seq)
-			var out wrapperspb.BytesValue
-			if err := c.Invoke(ctx, "/bench.Echo/Call", &wrapperspb.BytesValue{Value: payload}, &out); err != nil {
-				return err
-			}
-			if err := same(out.Value, seq); err != nil {
-				return err
-			}
+	return c, ctx, nil
+}
+
+// dialer connects to a peer that it starts.
+type dialer func(*Loop) (*grpc.ClientConn, context.Context, error)
+
+func overUnix(l *Loop) (*grpc.ClientConn, context.Context, error) {
+	return dialGRPC(l, "grpc", func(path string) string {
+		l.onClose(func() error { return os.RemoveAll(filepath.Dir(path)) })
+		return "unix://" + path
+	})
+}
+
+// grpcCalls makes calls one after the other.
+func grpcCalls(dial dialer) func(*Loop) error {
+	return func(l *Loop) error {
+		c, ctx, err := dial(l)
+		if err != nil {
+			return err
+		}
+		seq := uint64(0)
+		l.Run = func(n int) error {
+			err := echoCalls(ctx, c, n, seq)
+			seq += uint64(n)
+			return err
 		}
 		return nil
+	}
+}
+
+// echoCalls makes n calls, and numbers them from seq on.
+func echoCalls(ctx context.Context, c *grpc.ClientConn, n int, seq uint64) error {
+	payload := make([]byte, 64)
+	for range n {
+		seq++
+		binary.LittleEndian.PutUint64(payload, seq)
+		var out wrapperspb.BytesValue
+		if err := c.Invoke(ctx, "/bench.Echo/Call", &wrapperspb.BytesValue{Value: payload}, &out); err != nil {
+			return err
+		}
+		if err := same(out.Value, seq); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func grpcStream(l *Loop) error {
-	c, err := dialGRPC(l)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := within()
-	l.onClose(func() error { cancel(); return nil })
-	s, err := c.NewStream(ctx, &echoStream, "/bench.Echo/Stream")
-	if err != nil {
-		return err
-	}
-	seq := uint64(0)
-	payload := make([]byte, 64)
-	l.Run = func(n int) error {
-		for range n {
-			seq++
-			binary.LittleEndian.PutUint64(payload, seq)
-			if err := s.SendMsg(&wrapperspb.BytesValue{Value: payload}); err != nil {
-				return err
+// grpcMessages sends so many messages on a stream and waits for so many answers.
+func grpcMessages(dial dialer, stream *grpc.StreamDesc, some, answers int) func(*Loop) error {
+	return func(l *Loop) error {
+		c, ctx, err := dial(l)
+		if err != nil {
+			return err
+		}
+		s, err := c.NewStream(ctx, stream, "/bench.Echo/"+stream.StreamName)
+		if err != nil {
+			return err
+		}
+		seq := uint64(0)
+		payload := make([]byte, 64)
+		var out wrapperspb.BytesValue
+		l.Run = func(n int) error {
+			for range n {
+				for range some {
+					seq++
+					binary.LittleEndian.PutUint64(payload, seq)
+					if err := s.SendMsg(&wrapperspb.BytesValue{Value: payload}); err != nil {
+						return err
+					}
+				}
+				for range answers {
+					if err := s.RecvMsg(&out); err != nil {
+						return err
+					}
+				}
+				if err := same(out.Value, seq); err != nil {
+					return err
+				}
 			}
-			var out wrapperspb.BytesValue
-			if err := s.RecvMsg(&out); err != nil {
-				return err
-			}
-			if err := same(out.Value, seq); err != nil {
-				return err
-			}
+			return nil
 		}
 		return nil
 	}
-	return nil
 }
 
 // same holds an answer to the number that was sent.
@@ -167,7 +191,7 @@ func same(b []byte, seq uint64) error {
 
 func grpcRoundTrips(row func(string, rows.Class, string, func() (*Loop, error)) Row) []Row {
 	return []Row{
-		row("grpc, stream", rows.Peer, "one stream, over a Unix socket", opener(grpcStream)),
-		row("grpc, calls", rows.Peer, "over a Unix socket", opener(grpcCalls)),
+		row("grpc, stream", rows.Peer, "one stream, over a Unix socket", opener(grpcMessages(overUnix, &echoStream, 1, 1))),
+		row("grpc, calls", rows.Peer, "over a Unix socket", opener(grpcCalls(overUnix))),
 	}
 }

@@ -36,8 +36,8 @@ func OverTCP() []Row {
 		ours(Echoed, "iwarp, no CRC", rows.Variant, "", iwarpPing),
 		ours(Echoed, "iwarp, adaptive", rows.Variant, "looks for some time, then sleeps", iwarpPing),
 		ours(Echoed, "iwarp, busy", rows.Variant, "never sleeps, each side on a processor of its own", iwarpPing),
-		{Table: Echoed, Name: "grpc, call", Class: rows.Peer, Open: opener(grpcOneCall)},
-		{Table: Echoed, Name: "grpc, stream", Class: rows.Peer, Open: opener(grpcMessages(&echoStream, 1, 1))},
+		{Table: Echoed, Name: "grpc, call", Class: rows.Peer, Open: opener(grpcCalls(overTCP))},
+		{Table: Echoed, Name: "grpc, stream", Class: rows.Peer, Open: opener(grpcMessages(overTCP, &echoStream, 1, 1))},
 	}
 	all = append(all, bulkRows(Written, Fetched, 1)...)
 	all = append(all, bulkRows(WrittenBy, FetchedBy, ahead)...)
@@ -78,8 +78,8 @@ func processorRows() []Row {
 		ours(Processor, "iwarp", rows.Ours, "64 Writes by Batch, one Flush", iwarpManyWrites),
 		ours(Processor, "iwarp, no CRC", rows.Variant, "", iwarpManyWrites),
 		{Table: Processor, Name: "grpc, calls at once", Class: rows.Peer, Note: "64 at a time, each from a goroutine", Open: opener(grpcManyCalls)},
-		{Table: Processor, Name: "grpc, stream", Class: rows.Peer, Note: "64 messages, then 64 answers", Open: opener(grpcMessages(&echoStream, many, many))},
-		{Table: Processor, Name: "grpc, stream, 64 at once", Class: rows.Peer, Note: "64 messages, one answer for all", Open: opener(grpcMessages(&ackStream, many, 1))},
+		{Table: Processor, Name: "grpc, stream", Class: rows.Peer, Note: "64 messages, then 64 answers", Open: opener(grpcMessages(overTCP, &echoStream, many, many))},
+		{Table: Processor, Name: "grpc, stream, 64 at once", Class: rows.Peer, Note: "64 messages, one answer for all", Open: opener(grpcMessages(overTCP, &ackStream, many, 1))},
 	}
 	for _, way := range []string{"iwarp", "iwarp, 256 credits"} {
 		r := named("notify: "+way, ours(Processor, way, rows.Variant, "WriteNotify by Batch, as fast as credit comes back", iwarpNotifies))
@@ -89,7 +89,7 @@ func processorRows() []Row {
 	for i := range list {
 		list[i].Per = many
 	}
-	return append(list, Row{Table: Processor, Name: "grpc, call", Class: rows.Peer, Note: "one after the other", Open: opener(grpcOneCall)})
+	return append(list, Row{Table: Processor, Name: "grpc, call", Class: rows.Peer, Note: "one after the other", Open: opener(grpcCalls(overTCP))})
 }
 
 // TCPGoals are the wanted proportions.

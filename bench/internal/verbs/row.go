@@ -29,6 +29,9 @@ type Row struct {
 	Open func() (*Loop, error)
 }
 
+// Place is where the row stands.
+func (r *Row) Place() (table, name string) { return r.Table, r.Name }
+
 // Loop is an opened row. Run does n operations, as straight as they can be written.
 type Loop struct {
 	Run   func(n int) error

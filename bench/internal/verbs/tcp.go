@@ -105,9 +105,15 @@ func tcpPing(l *Loop) error {
 	if err != nil {
 		return err
 	}
+	l.Run = pings(c)
+	return nil
+}
+
+// pings sends packets on a connection and reads each back.
+func pings(c net.Conn) func(n int) error {
 	b := make([]byte, 64)
 	seq := uint64(0)
-	l.Run = func(n int) error {
+	return func(n int) error {
 		for range n {
 			seq++
 			binary.LittleEndian.PutUint64(b, seq)
@@ -123,7 +129,6 @@ func tcpPing(l *Loop) error {
 		}
 		return nil
 	}
-	return nil
 }
 
 // tcpPingByHop has a goroutine that reads on this side, and on the other side if the peer has.
