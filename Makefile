@@ -107,6 +107,12 @@ check-generated: build ## Fail if committed generated code or docs/codes.md is n
 vet-corpus: ## Hold the analyzer of lifetimes to its correct and wrong functions; the last line counts them
 	$(GO) test -count=1 -v -run '^TestCorpus$$' ./analyzers/bwlife | sed '/^correct /!d'
 
+# It takes minutes and a gigabyte of other people's modules, so CI does not: run it when the analyzers' interface changes.
+.PHONY: golangci
+golangci: ## Build golangci-lint with the plugin into bin/, and hold it to what vet finds
+	cd plugin/golangci && $(GO) test ./...
+	cd internal/tools/golangci && $(GO) test -count=1 -v . && $(GO) build -o $(BIN)/golangci-lint-barewire .
+
 .PHONY: codes
 codes: ## Write docs/codes.md from the registry of diagnostic codes
 	$(GO) run ./internal/codes
