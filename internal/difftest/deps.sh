@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what tests use beside Go: for the differential tests the TypeScript
-# peer (needs node and npm) and, where apt exists, QEMU for running code of other
+# peer and a schema of SARIF (needs node and npm) and, where apt exists, QEMU for running code of other
 # machines; for runtime/rdma/iwarp iproute2, which makes networks (it takes root).
 set -eu
 cd "$(dirname "$0")"
