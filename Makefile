@@ -50,8 +50,9 @@ lab: build-lab ## Run tests in virtual machines with stock kernels (Debian, root
 	$(BIN)/lab test $(LAB)
 
 .PHONY: soak
-soak: ## Run the differential tests over thousands of random schemas (about half an hour)
+soak: ## Run the differential tests over thousands of random schemas, and the analyzer over thousands of random programs (about an hour)
 	SOAK=1 $(GO) test -v -count=1 -timeout 2h -run 'Random|Against|Front|Nasty|Other' ./internal/difftest
+	BAREWIRE_RANDOM_SEEDS=1-30 $(GO) test -v -count=1 -timeout 2h -run '^TestRandom$$' ./analyzers/bwlife
 
 .PHONY: race
 race: ## Run the core's tests under the race detector

@@ -37,6 +37,7 @@ type analyzer struct {
 	unlooked map[token.Pos]bool          // calls whose results nobody takes
 	checked  map[token.Pos]token.Pos     // where the test of a call's error ends
 	expected map[token.Pos]bool          // calls whose program asks which error they gave
+	settles  map[ssa.Value]bool          // see settled
 	reports  []report
 	capped   int // runs that cost too much: they are silent
 
@@ -48,7 +49,7 @@ type analyzer struct {
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
 		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{}, flows: map[*ssa.Function]*flow{}, shares: map[*ssa.Function][]sharing{},
-		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{},
+		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{}, settles: map[ssa.Value]bool{},
 	}
 }
 

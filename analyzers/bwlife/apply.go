@@ -1,6 +1,7 @@
 package bwlife
 
 import (
+	"go/types"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,6 +55,7 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 			r.unsure(o.s)
 		}
 		r.touches(o.s, site, t, sum)
+		r.windowEnds(o, site, t, sum)
 		for _, i := range sum.NeverNil {
 			if i < n && o.vals[i].kind == unknown {
 				o.vals[i] = value{kind: nonNil}
@@ -75,12 +77,44 @@ func (r *run) otherWaits(out []outcome, site ssa.CallInstruction, t target, sum 
 		if p.Path != "" || p.Index >= len(t.args) || t.args[p.Index].kind == object || len(p.Cases) == 0 || p.Cases[0].Post != facts.Released {
 			continue
 		}
-		if r.a.kindOf(site.Common().Args[p.Index].Type()) == directive.Op {
+		if r.a.kindOfParam(t.obj, p.Index) == directive.Op {
 			for _, o := range out {
 				r.earlier(o.s, -1)
 			}
 		}
 	}
+}
+
+// paramType is the type of a parameter of a function; the receiver is the first. It is nil where there is no such.
+func paramType(f *types.Func, i int) types.Type {
+	if f == nil {
+		return nil
+	}
+	if recv := f.Signature().Recv(); recv != nil {
+		if i == 0 {
+			return recv.Type()
+		}
+		i--
+	}
+	if params := f.Signature().Params(); i < params.Len() {
+		return params.At(i).Type()
+	}
+	return nil
+}
+
+// argType is the type of an argument, which may be a bound one.
+func argType(site ssa.CallInstruction, t target, i int) types.Type {
+	if args := site.Common().Args; len(args) == len(t.args) {
+		return args[i].Type()
+	}
+	return paramType(t.obj, i)
+}
+
+func (a *analyzer) kindOfParam(f *types.Func, i int) string {
+	if t := paramType(f, i); t != nil {
+		return a.kindOf(t)
+	}
+	return ""
 }
 
 // unsaid is an argument of which the effects say nothing.
@@ -293,7 +327,7 @@ func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, 
 			*o.s.main() = thing{phase: live, at: site.Pos()}
 			w = value{kind: object}
 		} else if of := t.args[l.Of]; of.kind == object {
-			id := r.object(objectKey{frame: fr.id, call: site, part: l.Func, kind: "window"}, objectInfo{kind: "window", parent: of.id, pos: site.Pos(), typ: site.Common().Args[l.Of].Type(), call: site})
+			id := r.object(objectKey{frame: fr.id, call: site, part: l.Func, kind: "window"}, objectInfo{kind: "window", parent: of.id, pos: site.Pos(), typ: argType(site, t, l.Of), call: site})
 			o.s.set(thing{id: id, phase: live, at: site.Pos()})
 			w = value{kind: object, id: id}
 		}
@@ -304,10 +338,31 @@ func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, 
 					*th = thing{id: w.id, phase: dead, how: "the end of " + callee(site.Common()).Name(), at: site.Pos()}
 				}
 			}
-			out = append(out, outcome{done.s, append([]value{}, o.vals...)})
+			back := outcome{done.s, append([]value{}, o.vals...)}
+			if last := len(back.vals) - 1; last >= 0 && len(done.vals) == 1 && done.vals[0].kind != unknown && givesError(site) {
+				back.vals[last] = done.vals[0] // what the function gives is given on
+			}
+			out = append(out, back)
 		}
 	}
 	return out
+}
+
+// windowEnds is a call that ends a window. It can fail only where the window was ended before, which is a finding by itself: the way on
+// which a program looks after such an error is none that can be.
+func (r *run) windowEnds(o outcome, site ssa.CallInstruction, t target, sum *facts.Func) {
+	last := len(o.vals) - 1
+	if last < 0 || o.vals[last].kind != unknown || !givesError(site) {
+		return
+	}
+	for _, p := range sum.Params {
+		if p.Path != "" || r.a.kindOfParam(t.obj, p.Index) != directive.Window {
+			continue
+		}
+		if len(p.Cases) > 0 && !slices.ContainsFunc(p.Cases, func(c facts.Case) bool { return c.Post != facts.Released }) {
+			o.vals[last] = value{kind: isNil}
+		}
+	}
 }
 
 // mayFlush is a call that may wait for all operations.

@@ -294,12 +294,18 @@ func (r *run) unconcerned(s *state, t target) bool {
 }
 
 // captures reports whether a closure has an object, or a way to one.
-func (r *run) captures(s *state, v value) bool {
+func (r *run) captures(s *state, v value) bool { return r.leadsTo(s, v, -1) }
+
+// leadsTo reports whether a value leads to an object; with id -1 any will do.
+func (r *run) leadsTo(s *state, v value, id int32) bool {
 	seen := map[value]bool{}
 	var leads func(v value) bool
 	leads = func(v value) (yes bool) {
-		if v.kind == object || seen[v] {
-			return v.kind == object
+		if v.kind == object {
+			return id < 0 || v.id == id
+		}
+		if seen[v] {
+			return false
 		}
 		seen[v] = true
 		r.eachPart(v, func(_ string, p value) { yes = yes || leads(p) })

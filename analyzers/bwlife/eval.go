@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -101,7 +102,7 @@ func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
 	if r.own(s, p) {
 		return zero(in.Type(), self)
 	}
-	if k.root.kind == symbol && !s.leaked[k.root.id] {
+	if k.root.kind == symbol && (!s.leaked[k.root.id] || r.isSettled(k.root)) {
 		if _, ok := r.symbols.keys[k.root.id].v.(*ssa.Parameter); ok && r.isMain(k.root, k.path) {
 			return value{kind: object}
 		}
@@ -177,6 +178,8 @@ func (r *run) store(fr *frame, s *state, addr, v value, at token.Pos) {
 // clear is an allocation: what was there before, in an earlier turn of a loop, is another.
 func (r *run) clear(fr *frame, s *state, a *ssa.Alloc) {
 	root := r.sym(fr.id, a, "")
+	here := func(v value) bool { return v.kind == place && r.places.keys[v.id].root == root }
+	r.loosen(s, here)
 	old := false
 	for id, v := range s.mem {
 		if r.places.keys[id].root == root {
@@ -190,7 +193,26 @@ func (r *run) clear(fr *frame, s *state, a *ssa.Alloc) {
 	if old {
 		s.main().free = true // whoever has the old address has it
 	}
-	s.replace(func(v value) bool { return v.kind == place && r.places.keys[v.id].root == root }, &r.interner)
+	s.replace(here, &r.interner)
+}
+
+// loosen gives away what deferred calls have that are about to be forgotten, because they have also captured something that is: they run
+// nevertheless.
+func (r *run) loosen(s *state, match func(value) bool) {
+	for _, d := range s.defers {
+		for _, v := range append([]value{d.fn}, d.args...) {
+			if !contains(&r.interner, v, match, 0) {
+				continue
+			}
+			for i := range s.things {
+				if t := &s.things[i]; !r.leadsTo(s, v, t.id) {
+					continue
+				} else if t.free = true; t.id != 0 {
+					t.phase = lost
+				}
+			}
+		}
+	}
 }
 
 // forget drops what is known of a symbol that gets another value, as in the next turn of a loop.
@@ -221,6 +243,7 @@ func (r *run) forget(fr *frame, s *state, v ssa.Value) {
 		}
 	}
 	r.outdate(s, mine)
+	r.loosen(s, about)
 	s.replace(about, &r.interner)
 }
 
@@ -379,6 +402,9 @@ func (r *run) nilness(s *state, v value) value {
 	case nonNil, place, closed:
 		return value{kind: isFalse}
 	case symbol:
+		if r.sentinel(v) {
+			return value{kind: isFalse}
+		}
 		return r.condition(condKey{op: "nil", x: v})
 	case object:
 		if v.id != 0 || r.spec.call == nil {
@@ -425,6 +451,12 @@ func not(v value) value {
 	return v
 }
 
+// sentinel reports whether a symbol is what such a variable holds.
+func (r *run) sentinel(v value) bool {
+	k := r.symbols.keys[v.id]
+	return k.path == "" && k.v != nil && isSentinel(k.v)
+}
+
 // isSentinel reports whether a value is an error that a package has as a variable, as io.EOF.
 func isSentinel(v ssa.Value) bool {
 	load, ok := v.(*ssa.UnOp)
@@ -432,5 +464,5 @@ func isSentinel(v ssa.Value) bool {
 		return false
 	}
 	g, ok := load.X.(*ssa.Global)
-	return ok && isError(load.Type()) && g.Name() != ""
+	return ok && isError(load.Type()) && (strings.HasPrefix(strings.ToLower(g.Name()), "err") || g.Name() == "EOF")
 }

@@ -98,7 +98,9 @@ func (r *run) handOver(s *state, v value) {
 		s.leaked[root.id] = true
 		for id, c := range s.mem {
 			if r.places.keys[id].root == root && c.kind != object {
-				delete(s.mem, id)
+				if !r.isSettled(root) {
+					delete(s.mem, id)
+				}
 				r.handOver(s, c)
 			}
 		}
@@ -135,7 +137,7 @@ func (r *run) closureGone(s *state, v value) {
 // othersWrite drops what is known of memory that is not ours alone: a call may have changed it.
 func (r *run) othersWrite(s *state) {
 	for id, v := range s.mem {
-		if v.kind != object && !r.own(s, value{kind: place, id: id}) {
+		if v.kind != object && !r.own(s, value{kind: place, id: id}) && !r.isSettled(r.places.keys[id].root) {
 			delete(s.mem, id)
 		}
 	}

@@ -338,6 +338,9 @@ func (r *run) known(s *state, v value) (facts.Is, bool) {
 		}
 		return facts.False, ok
 	case symbol:
+		if r.sentinel(v) {
+			return facts.NonNil, true
+		}
 		if b, ok := s.conds[r.condition(condKey{op: "nil", x: v}).id]; ok {
 			return facts.NonNil - facts.Is(btoi(b)), true
 		}

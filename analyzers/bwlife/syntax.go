@@ -189,6 +189,11 @@ func (a *analyzer) nameOf(r *run) string {
 // flush reports what was found, in the order of the places.
 func (a *analyzer) flush() {
 	out := ignore.New(a.pass, codes...)
+	fails := map[token.Pos]bool{} // calls that surely fail make nothing that could leak
+	for _, rep := range a.reports {
+		fails[rep.pos] = fails[rep.pos] || refused(rep.code)
+	}
+	a.reports = slices.DeleteFunc(a.reports, func(rep report) bool { return fails[rep.pos] && !refused(rep.code) })
 	slices.SortStableFunc(a.reports, func(x, y report) int { return cmp.Or(cmp.Compare(x.pos, y.pos), cmp.Compare(x.code, y.code)) })
 	for i := 0; i < len(a.reports); {
 		rep := a.reports[i]

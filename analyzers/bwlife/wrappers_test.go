@@ -52,16 +52,16 @@ func (s *store) run(p *packages.Package) {
 // inferred has what the functions generated for a Tick and a Note do with windows and spans, as it is inferred from their bodies. The
 // window or the span is the first parameter. (TickPriceIn stands for all fields.)
 var inferred = map[string]string{
-	"NoteLoadAt":     "0:same used[p2 nonnil r0 nonnil]; 0:same used[p2 nonnil]; 0:same[p2 nil]",
-	"NotePutAt":      "0:same used[p2 nonnil]; 0:same[p2 nil]",
+	"NoteLoadAt":     "0:same used[p2 nonnil r0 nonnil]; 0:same used[p2 nonnil]; 0:same[p2 nil r0 nonnil]",
+	"NotePutAt":      "0:same used[p2 nonnil]; 0:same[p2 nil r0 nonnil]",
 	"NoteSlotAt":     "0:same used view=0[p1+1][]",
 	"TickAt":         "0:same used view=0[p1+1][]",
 	"TickHitsAtomic": "0:same used view=0[]",
 	"TickHitsGlobal": "0:same used view=0[r1 nil]; 0:same used[r1 nonnil]",
 	"TickHitsLoad":   "0:same used[]",
 	"TickPriceIn":    "0:same used view=0[]",
-	"TickPublish":    "0:same used[p2 nonnil]; 0:same[p2 nil]",
-	"TickSnapshot":   "0:same used[p2 nonnil]; 0:same[p2 nil]",
+	"TickPublish":    "0:same used[p2 nonnil]; 0:same[p2 nil r0 nonnil]",
+	"TickSnapshot":   "0:same used[p2 nonnil]; 0:same[p2 nil r1 nonnil]",
 }
 
 // directed has those where that does not go far enough, into package wire or the iterator: they have directives.

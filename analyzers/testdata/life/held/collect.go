@@ -468,7 +468,7 @@ func (s *session) BadPoll(ctx context.Context) (float32, error) {
 	if err != nil {
 		return 0, err
 	}
-	op.Wait(ctx) // miss the error of a wait is dropped, and what is returned is another error
+	op.Wait(ctx) // want "BW5110"
 	var t float32
 	err = barewire.With(s.dst, func(w sensors) error {
 		t = sample.SensorAt(w, 0).Temp()

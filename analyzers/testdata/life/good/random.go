@@ -1,0 +1,109 @@
+package good
+
+import (
+	"errors"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/help"
+	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/sample"
+)
+
+// What random programs have shown to be reported, and is no mistake; see TestRandom.
+
+var errNotNow = errors.New("not now")
+
+func GoodDeferPerTurn(dom *rdma.Domain, n int, stop func() error) error {
+	for range n {
+		m, err := help.Open(dom)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, m.Close()) }()
+		if err := stop(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func GoodCapturedFlag(dom *rdma.Domain, r *U, more bool) error {
+	return barewire.With(r, func(w sample.TickWindow[barewire.Unregistered]) error {
+		var m *M
+		if more {
+			got, err := help.Open(dom)
+			if err != nil {
+				return err
+			}
+			m = got
+		}
+		println(w.Len())
+		if m != nil {
+			println(m.Len())
+		}
+		if more {
+			return m.Close()
+		}
+		return nil
+	})
+}
+
+func GoodLentFails(dom *rdma.Domain, r *U, more bool) error {
+	if err := barewire.With(r, func(sample.TickWindow[barewire.Unregistered]) error {
+		if more {
+			return errNotNow
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	if more {
+		return nil // never: the window's function has failed then
+	}
+	return m.Close()
+}
+
+func GoodWindowThenRest(r *U) error {
+	w, err := barewire.Open(r)
+	if err != nil {
+		return errors.Join(err, r.Close())
+	}
+	sample.TickAt(w, 0).SetPrice(1)
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return r.Close()
+}
+
+func GoodWindowThenRegion(dom *rdma.Domain) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	w, err := barewire.Open(m)
+	if err != nil {
+		return errors.Join(err, m.Close())
+	}
+	sample.TickAt(w, 0).SetPrice(1)
+	if err := w.Close(); err != nil { // it cannot be: nobody else closes it
+		return err
+	}
+	return m.Close()
+}
+
+func GoodCloseMaybeClosed(m *M, early bool) error {
+	if early {
+		if err := m.Close(); err != nil {
+			return err
+		}
+	}
+	if err := m.Close(); err != nil && !errors.Is(err, barewire.ErrReleased) {
+		return err
+	}
+	return nil
+}
