@@ -23,32 +23,37 @@ type report struct {
 	next int // job
 
 	began  time.Time
+	inside bool           // a job has begun and not ended
 	in     io.WriteCloser // of test2json, nil outside of tests
 	ended  chan struct{}  // it has said all
 	ran    bool           // a test has
 	prefix string         // of lines that are printed as they come
 }
 
-// follow boots a guest and reports what it did.
-func (l *lab) follow(ctx context.Context, b boot, g *machine.Guest) {
+// follow boots a guest and reports what it did. Its error is that the guest died.
+func (l *lab) follow(ctx context.Context, b boot, g *machine.Guest) error {
 	r := &report{l: l, b: b, g: g}
 	if b.preset.Guests > 1 {
 		r.prefix = fmt.Sprintf("[%d] ", g.Number)
 	}
 	err := g.Boot(ctx, r)
 	r.close()
-	if err == nil && r.next == len(b.jobs) {
-		return
+	if err == nil && r.next < len(b.jobs) {
+		err = fmt.Errorf("%w: it did %d of %d things", machine.ErrDied, r.next, len(b.jobs))
+	}
+	if err == nil {
+		return nil
 	}
 	// What was running, or would have been next, has not passed.
-	failed := max(0, r.next-1)
-	if r.in == nil {
-		failed = min(r.next, len(b.jobs)-1)
+	failed := r.next
+	if r.inside || failed == len(b.jobs) {
+		failed--
 	}
 	r.fail(failed, fmt.Sprintf("%v\nThe end of its console:\n%s", err, consoleTail(g.Console())))
 	for i := failed + 1; i < len(b.jobs); i++ {
 		r.fail(i, "not run: the guest died before")
 	}
+	return err
 }
 
 // name is how a job is called in what is printed.
@@ -70,7 +75,7 @@ func (r *report) Begin() {
 	r.close()
 	i := r.next
 	r.next++
-	r.began, r.ran = time.Now(), false
+	r.began, r.ran, r.inside = time.Now(), false, true
 	if i >= len(r.b.jobs) || r.b.jobs[i].pkg == "" {
 		return
 	}
@@ -105,6 +110,7 @@ func (r *report) Output(line []byte) {
 // End is a machine.Handler's.
 func (r *report) End(status int) {
 	r.close()
+	r.inside = false
 	i := r.next - 1
 	if i < 0 || i >= len(r.b.jobs) {
 		return

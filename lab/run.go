@@ -124,8 +124,10 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 	if err := l.build(ctx, b, dir, &over); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, l.most(b), fmt.Errorf("it was not done after %v", l.most(b)))
-	defer cancel()
+	ctx, stop := context.WithTimeoutCause(ctx, l.most(b), fmt.Errorf("it was not done after %v", l.most(b)))
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var guests sync.WaitGroup
 	for n := 1; n <= b.preset.Guests; n++ {
 		g := &machine.Guest{Preset: b.preset, Number: n, Kernel: have.kernel, Dir: dir, Nonce: "@@" + rand.Text()}
@@ -134,7 +136,11 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 		if err := over.Write(g.Initrd, have.base); err != nil {
 			return err
 		}
-		guests.Go(func() { l.follow(ctx, b, g) })
+		guests.Go(func() {
+			if err := l.follow(ctx, b, g); err != nil {
+				cancel(fmt.Errorf("guest %d died", g.Number)) // what the others do, they do with it
+			}
+		})
 	}
 	guests.Wait()
 	return nil

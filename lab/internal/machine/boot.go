@@ -59,6 +59,9 @@ func (g *Guest) boot(ctx context.Context, h Handler) error {
 			return err
 		}
 	}
+	if err := g.wire(ctx); err != nil {
+		return err
+	}
 	runtime.LockOSThread() // the kernel sends the death signal when the thread that started it ends
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", g.args()...)
@@ -92,6 +95,23 @@ func (g *Guest) boot(ctx context.Context, h Handler) error {
 		return &earlyError{err}
 	}
 	return err
+}
+
+// wire waits until the first guest holds the wire, if another one is to take its other end.
+func (g *Guest) wire(ctx context.Context) error {
+	if g.Number == 1 {
+		return nil
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(g.Dir, "wire")); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", ErrDied, context.Cause(ctx))
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // Console is the file with what the kernel and the setup have said.

@@ -98,11 +98,9 @@ var pair = &Preset{
 	Name: "pair", About: "two hosts on a virtual wire, rdma_rxe on the network card of each",
 	Guests: 2,
 	args: func(dir string, guest int) []string {
-		end := "stream,id=wire,addr.type=unix,addr.path=" + filepath.Join(dir, "wire") + ",server="
+		end := "stream,id=wire,addr.type=unix,addr.path=" + filepath.Join(dir, "wire")
 		if guest == 1 {
-			end += "on"
-		} else {
-			end += "off,reconnect=1"
+			end += ",server=on"
 		}
 		return []string{"-M", "q35", "-m", "1024", "-smp", "1",
 			"-netdev", end, "-device", fmt.Sprintf("virtio-net-pci,netdev=wire,host_mtu=4200,mac=52:54:00:00:00:%02x", guest)}
