@@ -1,7 +1,8 @@
 # What one does with this repository. `make help` lists it.
 #
-# Everything but deps needs Go only. What else is there (node, QEMU, ip) is used,
-# and what is not is listed at the end of `make test`.
+# Everything but deps and lab needs Go only. What else is there (node, QEMU, ip) is
+# used, and what is not is listed at the end of `make test`. The lab takes Debian and
+# root; where it cannot run, bin/lab says so and ends with 4.
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -46,7 +47,7 @@ build-lab:
 	$(GO) build -o $(BIN)/ ./lab
 
 .PHONY: lab
-lab: build-lab ## Run tests in virtual machines with stock kernels (Debian, root); status 4: cannot run here
+lab: build-lab ## Run tests in virtual machines with stock kernels and the kernel's RDMA, NUMA and CXL (Debian, root)
 	$(BIN)/lab test $(LAB)
 
 .PHONY: soak
@@ -63,15 +64,18 @@ debug: ## Run the runtime's tests with each access to a window checked, and unsa
 	$(GO) test -short -timeout 15m -tags barewiredebug -gcflags=github.com/fidelityframework/barewire-gen/...=-d=checkptr ./runtime/...
 
 .PHONY: deps
-deps: ## Install what tests use beside Go: node packages, QEMU, iproute2
+deps: build-lab ## Install what tests use beside Go: node packages, QEMU, iproute2; kernels for the lab, where it can run
 	bash internal/difftest/deps.sh
+	$(BIN)/lab fetch || [ $$? = 4 ]
 
 .PHONY: lint
 lint: build ## gofmt, vet, staticcheck and our own vet, over the tree, bench and generated code
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs -r gofmt -l); \
 		if [ -n "$$unformatted" ]; then echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	GOOS=linux $(GO) vet -tags=lab ./lab/... ./runtime/rdma/...
 	$(STATICCHECK) ./...
+	GOOS=linux $(STATICCHECK) -tags=lab ./lab/... ./runtime/rdma/...
 	$(BIN)/barewire-gen vet ./examples/... ./cmd/... ./gen/... ./schema/... ./analyzers/...
 	cd bench && $(GO) vet ./... && $(STATICCHECK) ./... && $(BIN)/barewire-gen vet ./...
 	$(GO) run ./internal/golden/extract _golden

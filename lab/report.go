@@ -44,16 +44,21 @@ func (l *lab) follow(ctx context.Context, b boot, g *machine.Guest) error {
 	if err == nil {
 		return nil
 	}
-	// What was running, or would have been next, has not passed.
+	r.died(err)
+	return err
+}
+
+// died fails what was running, or would have been next, and what there was to do after it.
+func (r *report) died(err error) {
+	r.close()
 	failed := r.next
-	if r.inside || failed == len(b.jobs) {
+	if r.inside || failed == len(r.b.jobs) {
 		failed--
 	}
-	r.fail(failed, fmt.Sprintf("%v\nThe end of its console:\n%s", err, consoleTail(g.Console())))
-	for i := failed + 1; i < len(b.jobs); i++ {
+	r.fail(failed, fmt.Sprintf("%v\nThe end of its console:\n%s", err, consoleTail(r.g.Console())))
+	for i := failed + 1; i < len(r.b.jobs); i++ {
 		r.fail(i, "not run: the guest died before")
 	}
-	return err
 }
 
 // name is how a job is called in what is printed.

@@ -87,11 +87,9 @@ type files struct {
 // all does boots, one after the other, and sums up. A guest that dies fails what it was to run; the others go on.
 func (l *lab) all(ctx context.Context, boots []boot) error {
 	for _, b := range boots {
-		began := time.Now()
 		if err := l.boot(ctx, b); err != nil {
 			return err
 		}
-		fmt.Printf("# %s, kernel %s: %.1f s\n", b.preset.Name, b.kernel, time.Since(began).Seconds())
 	}
 	if !l.sum.End() {
 		return errFailed
@@ -106,6 +104,7 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 		return err
 	}
 	defer unlock()
+	began := time.Now()
 	have, err := l.kernel(b)
 	if err != nil {
 		return err
@@ -143,6 +142,7 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 		})
 	}
 	guests.Wait()
+	fmt.Printf("# %s, kernel %s: %.1f s\n", b.preset.Name, have.kernel.Release, time.Since(began).Seconds())
 	return nil
 }
 

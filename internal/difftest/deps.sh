@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what tests use beside Go: for the differential tests the TypeScript
 # peer and a schema of SARIF (needs node and npm) and, where apt exists, QEMU for running code of other
-# machines; for runtime/rdma/iwarp iproute2, which makes networks (it takes root).
+# machines; for runtime/rdma/iwarp iproute2, which makes networks (it takes root); for the lab's own tests
+# what packs and unpacks kernels and archives.
 set -eu
 cd "$(dirname "$0")"
 
@@ -15,6 +16,9 @@ if ! { command -v qemu-s390x-static && command -v qemu-i386-static && command -v
 fi
 if ! { command -v ip && command -v tc; } >/dev/null; then
   packages="$packages iproute2"
+fi
+if ! { command -v cpio && command -v xz && command -v zstd; } >/dev/null; then
+  packages="$packages cpio xz-utils zstd"
 fi
 [ -n "$packages" ] || exit 0
 if command -v apt-get >/dev/null; then

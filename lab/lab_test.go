@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/internal/testsum/summary"
+	"github.com/fidelityframework/barewire-gen/lab/internal/debian"
+	"github.com/fidelityframework/barewire-gen/lab/internal/machine"
+)
+
+func TestChoose(t *testing.T) {
+	all := len(suites())
+	for _, c := range []struct {
+		words string
+		boots int
+	}{
+		{"", all}, {"6.1", all / 2}, {"rdma", 2}, {"rdma 6.12", 1}, {"rdma numa 6.12", 2}, {"iwarp pair 6.1", 2},
+		{"./lab/guest rdma", 2}, {"guest numa", 2}, {"nothing", 0}, {"6.2", 0}, {"numa ./runtime/rdma/iwarp", 0},
+	} {
+		boots, err := choose(strings.Fields(c.words))
+		var usage usageError
+		if len(boots) != c.boots || errors.As(err, &usage) != (c.boots == 0) {
+			t.Errorf("%q: %d boots, %v; want %d", c.words, len(boots), err, c.boots)
+		}
+		for _, b := range boots {
+			if len(b.jobs) == 0 {
+				t.Errorf("%q: a boot for nothing: %+v", c.words, b)
+			}
+		}
+	}
+}
+
+// TestStatuses are those that the command's documentation has.
+func TestStatuses(t *testing.T) {
+	for err, want := range map[error]int{
+		errFailed:                             1,
+		usageError("so"):                      2,
+		errors.New("out of order"):            3,
+		debian.ErrCannot:                      4,
+		fmt.Errorf("x: %w", machine.ErrDied):  3,
+		fmt.Errorf("x: %w", debian.ErrCannot): 4,
+	} {
+		if got := statusOf(err); got != want {
+			t.Errorf("%v: %d, want %d", err, got, want)
+		}
+	}
+}
+
+// TestPlan has a shell do what a guest would be told.
+func TestPlan(t *testing.T) {
+	dir := t.TempDir()
+	l := &lab{options: &options{timeout: time.Minute}}
+	b := boot{preset: &machine.Preset{Name: "some", Setup: "echo prepared as $guest"}, kernel: "6.1", jobs: []job{
+		{command: []string{"echo", "it's", "$HOME", "a  b"}},
+		{pkg: "./some/package", args: []string{"-test.run=^A|B$"}},
+	}}
+	plan := l.plan(b, &machine.Guest{Number: 2, Nonce: "@@N"})
+	text := `prepare() { echo "prepare: $($*)"; }
+run() { echo "run: $*"; }
+mkdir() { :; }
+` + plan + `echo "$nonce $BAREWIRE_LAB $BAREWIRE_LAB_KERNEL $BAREWIRE_LAB_GUEST $CI"`
+	cmd := exec.Command("sh", "-eu")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(text)
+	out, err := cmd.CombinedOutput()
+	want := `prepare: prepared as 2
+run: 80 /src echo it's $HOME a  b
+run: 80 /src/some/package /lab/test1 -test.v=test2json -test.timeout=1m0s -test.run=^A|B$
+@@N some 6.1 2 true
+`
+	if err != nil || string(out) != want {
+		t.Errorf("%v:\n%swant\n%s", err, out, want)
+	}
+}
+
+// guest is a report of one that is to run a package's tests and a command.
+func guest(t *testing.T, out *strings.Builder) *report {
+	t.Helper()
+	l := &lab{options: &options{}, sum: summary.New(out)}
+	b := boot{preset: &machine.Preset{Name: "some", Guests: 1}, kernel: "6.1", jobs: []job{{pkg: "./p"}, {command: []string{"ls", "-l"}}}}
+	return &report{l: l, b: b, g: &machine.Guest{Number: 1, Dir: t.TempDir()}}
+}
+
+const mark = "\x16" // of lines that are the testing package's. Source: go doc test2json
+
+func TestReport(t *testing.T) {
+	const pass = mark + "=== RUN   TestA\n" + mark + "--- PASS: TestA (0.00s)\n"
+	const skip = mark + "=== RUN   TestB\n    b_test.go:1: no such thing\n" + mark + "--- SKIP: TestB (0.00s)\n"
+	const fail = mark + "=== RUN   TestC\n    c_test.go:1: wrong\n" + mark + "--- FAIL: TestC (0.00s)\n"
+	const passed, failed = mark + "PASS\n", mark + "FAIL\n"
+	for _, c := range []struct {
+		name, said   string
+		status, then int // of the tests and of the command
+		fine         bool
+		want         []string
+	}{
+		{"pass", pass + passed, 0, 0, true, []string{"2 passed, 0 failed, 0 skipped"}},
+		{"skip", pass + skip + passed, 0, 0, true, []string{"p (some, 6.1) TestB: b_test.go:1: no such thing", "2 passed, 0 failed, 1 skipped"}},
+		{"fail", pass + fail + failed, 1, 0, false, []string{"c_test.go:1: wrong", "FAIL p (some, 6.1) TestC"}},
+		{"a crash", pass + mark + "=== RUN   TestD\npanic: so\n", 2, 0, false, []string{"panic: so", "it ended with 2"}},
+		{"no test", "testing: warning: no tests to run\n" + passed, 0, 0, false, []string{"it ran no test"}},
+		{"a status alone", pass + passed, 7, 0, false, []string{"it ended with 7"}},
+		{"a command", pass + passed, 0, 3, false, []string{"FAIL ls (some, 6.1) ls -l"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out strings.Builder
+			r := guest(t, &out)
+			r.Begin()
+			for line := range strings.Lines(c.said) {
+				r.Output([]byte(line))
+			}
+			r.End(c.status)
+			r.Begin()
+			r.End(c.then)
+			if fine := r.l.sum.End(); fine != c.fine {
+				t.Errorf("fine: %v", fine)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("does not say %q:\n%s", want, out.String())
+				}
+			}
+		})
+	}
+}
+
+// TestDead wants what a guest's death leaves undone to have failed, with the end of its console.
+func TestDead(t *testing.T) {
+	for at, want := range map[string]string{"before": "2 failed", "in the midst": "2 failed", "between": "1 passed, 1 failed", "after": "1 passed, 1 failed"} {
+		t.Run(at, func(t *testing.T) {
+			var out strings.Builder
+			r := guest(t, &out)
+			if err := os.WriteFile(r.g.Console(), []byte("first\r\nKernel panic - not syncing\r\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if at != "before" {
+				r.Begin()
+				r.Output([]byte(mark + "=== RUN   TestA\n"))
+			}
+			if at == "between" || at == "after" {
+				r.Output([]byte(mark + "--- PASS: TestA (0.00s)\n" + mark + "PASS\n"))
+				r.End(0)
+			}
+			if at == "after" {
+				r.Begin()
+			}
+			r.died(machine.ErrDied)
+			if r.l.sum.End() || !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "Kernel panic") {
+				t.Errorf("want %q:\n%s", want, out.String())
+			}
+		})
+	}
+}
+
+// TestSuites wants the packages of suites to be there.
+func TestSuites(t *testing.T) {
+	for _, s := range suite {
+		if _, err := os.Stat(filepath.Join("..", s.job.pkg)); err != nil {
+			t.Error(err)
+		}
+		for _, p := range strings.Fields(s.presets) {
+			if _, err := machine.ByName(p); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
