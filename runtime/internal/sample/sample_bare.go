@@ -1808,3 +1808,231 @@ func NoteViewAt[A barewire.Access](w barewire.Window[Note, A], i int, ix *wire.I
 	}
 	return NoteSlotViewOf(NoteSlotAt(w, i), ix)
 }
+
+// Lease carries the right to read ticks.
+type Lease struct {
+	//barewire:access remote_read
+	Ticks [48]byte
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Lease) Equal(y *Lease) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Lease) Clone() *Lease {
+	if x == nil {
+		return nil
+	}
+	y := new(Lease)
+	*y = *x
+	return y
+}
+
+func (x *Lease) putBARE(p *[48]byte) {
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return
+	}
+	*(*[48]byte)(p[0:]) = x.Ticks
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Lease) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 48)
+	p := (*[48]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	*(*[48]byte)(p[0:]) = x.Ticks
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Lease) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// LeaseBinarySize is the size of every Lease's message in bytes.
+const LeaseBinarySize = 48
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Lease) BinarySize() int {
+	return LeaseBinarySize
+}
+
+func (x *Lease) getBARE(p *[48]byte) {
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return
+	}
+	x.Ticks = *(*[48]byte)(p[0:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Lease) UnmarshalBinary(b []byte) error {
+	if len(b) != 48 {
+		return bareLease.Refuse(b)
+	}
+	p := (*[48]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Ticks = *(*[48]byte)(p[0:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Lease) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 48 {
+		return 0, bareLease.Explain(b, o, false)
+	}
+	p := (*[48]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 48, nil
+	}
+	x.Ticks = *(*[48]byte)(p[0:])
+	return 48, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Lease) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareLease)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareLease = wire.Type{
+	Name: "Lease",
+	Text: "struct{ticks:data[48]}",
+}
+
+// TicksRef is what ticks refers to in a peer's memory. It is an error if the bytes
+// are no reference to a Tick, or to one of another schema, or one with fewer rights.
+func (x *Lease) TicksRef() (barewire.Remote[Tick, barewire.RemoteRead], error) {
+	return barewire.RemoteFrom(x.Ticks[:], TickRemoteRead())
+}
+
+// SetTicksRef makes ticks refer to memory of a peer, with these rights and no others.
+// A remote with more rights is narrowed first: barewire.Narrow(to, TickRemoteRead()).
+func (x *Lease) SetTicksRef(to barewire.Remote[Tick, barewire.RemoteRead]) error {
+	narrow, err := barewire.Narrow(to, TickRemoteRead())
+	if err == nil {
+		_, err = barewire.AppendRemote(x.Ticks[:0], narrow)
+	}
+	return err
+}
+
+// LeaseView reads and writes a Lease in place, over its 48 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type LeaseView struct{ p *[48]byte }
+
+// LeaseViewOf returns a view of the first 48 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
+func LeaseViewOf(b []byte) (v LeaseView, err error) {
+	if len(b) < 48 {
+		return v, (*faultLease)(wire.CutAt(len(b)))
+	}
+	return LeaseView{(*[48]byte)(b)}, nil
+}
+
+// faultLease is the error of a Lease's bytes. It wraps a *wire.Error.
+type faultLease wire.Fault
+
+func (f *faultLease) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultLease) Unwrap() error {
+	return bareLease.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+//
+//barewire:effect views=0 of v
+func (v LeaseView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Lease.
+func (v LeaseView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v LeaseView) Load(x *Lease) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v LeaseView) Store(x *Lease) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Ticks reads ticks.
+//
+//barewire:access remote_read
+//barewire:effect views=0 of v
+func (v LeaseView) Ticks() *[48]byte {
+	return (*[48]byte)(v.p[0:48:48])
+}
+
+// SetTicks writes ticks.
+func (v LeaseView) SetTicks(x [48]byte) {
+	*(*[48]byte)(v.p[0:48]) = x
+}
+
+// Lease's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Lease)(nil)) - 48]struct{}{}
+
+// LeaseOver returns the first 48 bytes of b as a Lease, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+//
+//barewire:effect views=0 of b on ok
+func LeaseOver(b []byte) (*Lease, error) {
+	return wire.Over[Lease](b)
+}
+
+// LeaseSliceOver is LeaseOver for as many values as b holds; its length must be a
+// multiple of 48.
+//
+//barewire:effect views=0 of b on ok
+func LeaseSliceOver(b []byte) ([]Lease, error) {
+	return wire.SliceOver[Lease](b)
+}
+
+// TicksRef is what ticks refers to in a peer's memory. It is an error if the bytes
+// are no reference to a Tick, or to one of another schema, or one with fewer rights.
+func (v LeaseView) TicksRef() (barewire.Remote[Tick, barewire.RemoteRead], error) {
+	return barewire.RemoteFrom(v.Ticks()[:], TickRemoteRead())
+}
+
+// SetTicksRef makes ticks refer to memory of a peer, with these rights and no others.
+// A remote with more rights is narrowed first: barewire.Narrow(to, TickRemoteRead()).
+func (v LeaseView) SetTicksRef(to barewire.Remote[Tick, barewire.RemoteRead]) error {
+	narrow, err := barewire.Narrow(to, TickRemoteRead())
+	if err == nil {
+		_, err = barewire.AppendRemote(v.Ticks()[:0], narrow)
+	}
+	return err
+}
