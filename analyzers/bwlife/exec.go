@@ -151,6 +151,9 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 		return exits
 	}
 	t := &todo{wait: make([][]*state, n), seen: make([]map[string]bool, n)}
+	if fr.sl != nil {
+		t.seen = make([]map[string]bool, n+len(fr.sl.f.exits)+1)
+	}
 	if fr.sl == nil {
 		t.wait[0] = append(t.wait[0], s)
 	} else {
@@ -200,7 +203,7 @@ func (r *run) out(fr *frame, s *state, ret *ssa.Return) exit {
 		e.results = append(e.results, r.eval(fr, s, v))
 	}
 	if b := ret.Block().Index; fr.sl != nil && fr.sl.results && !fr.sl.kept.has(b) {
-		for i, v := range fr.sl.f.returned(b) {
+		for i, v := range fr.sl.f.wayOut(b).known {
 			if v.kind != unknown {
 				e.results[i] = v
 			}

@@ -32,6 +32,7 @@ type callInfo struct {
 	hears   bool        // it may wait for somebody
 	over    bool        // what it gives may say that goroutines are over
 	noBack  bool        // it does not return
+	joins   bool        // it gives an error if one of its arguments is one: errors.Join
 }
 
 // flow is what is worked out once of a function, for the slices of all runs over it. Instructions and values
@@ -53,9 +54,10 @@ type flow struct {
 	ends    []int32   // by block: the call that does not return, -1 if there is none
 	tests   []test    // by block
 	shared  map[int32]bool
-	returns []int32 // blocks
 	simple  map[*ssa.Alloc]*variable
-	exits   map[int32][]value // what is returned there, as far as that is the same on all ways there
+	exits   []wayOut // like returns
+	phis    []bool   // by block
+	defers  []int32  // deferred calls that may wait
 }
 
 // test is the condition at the end of a block.
@@ -68,12 +70,13 @@ type test struct {
 func (a *analyzer) flowOf(fn *ssa.Function) *flow {
 	f := a.flows[fn]
 	if f == nil {
-		f = &flow{a: a, fn: fn, sh: a.shape(fn), numbers: map[ssa.Value]int32{}, calls: map[int32]*callInfo{}, shared: map[int32]bool{}, simple: map[*ssa.Alloc]*variable{}, exits: map[int32][]value{}}
+		f = &flow{a: a, fn: fn, sh: a.shape(fn), numbers: map[ssa.Value]int32{}, calls: map[int32]*callInfo{}, shared: map[int32]bool{}, simple: map[*ssa.Alloc]*variable{}}
 		a.flows[fn] = f
 		f.count()
 		f.classify()
 		f.variables()
 		f.conditions()
+		f.waysOut()
 	}
 	return f
 }
@@ -107,6 +110,8 @@ func (f *flow) count() {
 	var room [8]*ssa.Value
 	for _, b := range f.fn.Blocks {
 		f.first = append(f.first, int32(len(f.instrs)))
+		_, phi := b.Instrs[0].(*ssa.Phi)
+		f.phis = append(f.phis, phi)
 		for _, in := range b.Instrs {
 			i := int32(len(f.instrs))
 			f.instrs, f.blocks = append(f.instrs, in), append(f.blocks, int32(b.Index))
@@ -120,9 +125,6 @@ func (f *flow) count() {
 					}
 				}
 			}
-		}
-		if _, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok {
-			f.returns = append(f.returns, int32(b.Index))
 		}
 	}
 	f.first = append(f.first, int32(len(f.instrs)))
@@ -146,6 +148,9 @@ func (f *flow) classify() {
 			f.ambient[i] = whileForeign
 			if c.waits || c.flushes || c.hears || c.over {
 				f.ambient[i] |= whileOps
+			}
+			if _, ok := in.(*ssa.Defer); ok && f.ambient[i]&whileOps != 0 {
+				f.defers = append(f.defers, int32(i))
 			}
 			b := f.blocks[i]
 			if _, call := in.(*ssa.Call); call && c.noBack && f.ends[b] < 0 {
@@ -194,6 +199,7 @@ func (a *analyzer) callInfo(site ssa.CallInstruction) *callInfo {
 	}
 	if c.obj = callee(common); c.obj != nil {
 		c.sum = a.effects(c.obj)
+		c.joins = c.obj.Name() == "Join" && c.obj.FullName() == "errors.Join"
 	}
 	if c.obj != nil && c.obj.Pkg() == a.pass.Pkg && !a.declared[c.obj] || c.sum == nil {
 		for _, arg := range common.Args {

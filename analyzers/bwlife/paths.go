@@ -30,18 +30,10 @@ func (sl *slice) stops(b int, level ambient) bool {
 // known of what is tested. It reports whether there are more than before.
 func (sl *slice) demand() (more bool) {
 	f := sl.f
-	for i := range f.instrs {
-		if sl.run.has(i) {
-			sl.kept.add(int(f.blocks[i]))
-		}
-	}
 	if sl.ops {
-		for i := range f.instrs {
-			if d, ok := f.instrs[i].(*ssa.Defer); ok && f.ambient[i]&whileOps != 0 && !sl.run.has(i) {
-				_ = d
-				sl.runs(int32(i))
-				more = true
-			}
+		for _, i := range f.defers {
+			more = more || !sl.run.has(int(i))
+			sl.runs(i)
 		}
 	}
 	lead := sl.leading()
@@ -138,6 +130,9 @@ func (sl *slice) edge(lead []int, from, to *ssa.BasicBlock) int {
 
 // meets reports whether it matters from where a block is entered.
 func (sl *slice) meets(b *ssa.BasicBlock) bool {
+	if !sl.f.phis[b.Index] {
+		return false
+	}
 	for i := sl.f.first[b.Index]; i < sl.f.first[b.Index+1]; i++ {
 		if _, ok := sl.f.instrs[i].(*ssa.Phi); !ok {
 			return false
@@ -151,26 +146,18 @@ func (sl *slice) meets(b *ssa.BasicBlock) bool {
 
 // class is the same for ways out that return the same, as far as that matters.
 func (sl *slice) class(b int) int {
-	for n, other := range sl.f.returns {
-		if sl.kept.has(int(other)) {
-			continue
-		}
-		if !sl.results || slices.Equal(sl.f.returned(int(other)), sl.f.returned(b)) {
-			return n
-		}
+	if !sl.results {
+		return 0
 	}
-	return len(sl.f.returns)
+	return sl.f.wayOut(b).class
 }
 
-// same is the block itself, or of ways out that are the same the first.
+// same is the block itself, or the number of its class for a way out where nothing matters but what it returns.
 func (sl *slice) same(b int) int {
-	if !slices.Contains(sl.f.returns, int32(b)) || sl.kept.has(b) {
+	if sl.f.wayOut(b) == nil || sl.kept.has(b) {
 		return b
 	}
-	if c := sl.class(b); c < len(sl.f.returns) && !sl.kept.has(int(sl.f.returns[c])) {
-		return int(sl.f.returns[c])
-	}
-	return b
+	return len(sl.f.fn.Blocks) + sl.class(b)
 }
 
 // hops are the steps from an edge on, for a state of a level.
@@ -241,19 +228,18 @@ func (sl *slice) search(level ambient, b *ssa.BasicBlock) (list []hop) {
 
 // ways marks what has to be known of what is returned: what callers can use, and whether a call has failed.
 func (sl *slice) ways(r *run) {
-	for _, n := range sl.f.returns {
-		if r.spec.call != nil && !r.givesHandles() && !r.behind()[n] {
+	for i := range sl.f.exits {
+		out := &sl.f.exits[i]
+		if r.spec.call != nil && !r.givesHandles() && !r.behind()[out.block.Index] {
 			continue
 		}
-		b := sl.f.fn.Blocks[n]
-		for i, v := range b.Instrs[len(b.Instrs)-1].(*ssa.Return).Results {
+		for j, v := range out.ret.Results {
 			if !tells(v.Type()) {
 				continue
 			}
-			var bases []int32
-			if sl.results && sl.f.returned(int(n))[i].kind == unknown {
-				sl.needs(v)
-			} else if sl.f.plain(v, &bases, 0); slices.ContainsFunc(bases, func(n int32) bool { return sl.hopes(n) && !sl.f.settled(n, b) }) || sl.results && slices.ContainsFunc(bases, sl.tells) {
+			bases := out.bases[j]
+			if sl.results && (out.known[j].kind == unknown || slices.ContainsFunc(bases, sl.tells)) ||
+				slices.ContainsFunc(bases, func(n int32) bool { return sl.hopes(n) && !sl.f.settled(n, out.block) }) {
 				sl.needs(v)
 			}
 		}
@@ -270,17 +256,43 @@ func (f *flow) settled(n int32, b *ssa.BasicBlock) bool {
 	return false
 }
 
-// returned is what is known of what a block returns, whatever way led there.
-func (f *flow) returned(b int) []value {
-	vals, ok := f.exits[int32(b)]
-	if !ok {
-		block := f.fn.Blocks[b]
-		for _, v := range block.Instrs[len(block.Instrs)-1].(*ssa.Return).Results {
-			vals = append(vals, f.always(v, block))
+// wayOut is a block that returns.
+type wayOut struct {
+	block *ssa.BasicBlock
+	ret   *ssa.Return
+	known []value   // what is returned, as far as that is the same whatever way led there
+	bases [][]int32 // what it depends on
+	class int       // the first with the same that is known
+}
+
+// waysOut finds them.
+func (f *flow) waysOut() {
+	for _, b := range f.fn.Blocks {
+		ret, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+		if !ok {
+			continue
 		}
-		f.exits[int32(b)] = vals
+		out := wayOut{block: b, ret: ret}
+		for _, v := range ret.Results {
+			var bases []int32
+			f.plain(v, &bases, 0)
+			out.known, out.bases = append(out.known, f.always(v, b)), append(out.bases, bases)
+		}
+		out.class = slices.IndexFunc(f.exits, func(o wayOut) bool { return slices.Equal(o.known, out.known) })
+		if out.class < 0 {
+			out.class = len(f.exits)
+		}
+		f.exits = append(f.exits, out)
 	}
-	return vals
+}
+
+// wayOut is a block as one, nil if it is none.
+func (f *flow) wayOut(b int) *wayOut {
+	i, ok := slices.BinarySearchFunc(f.exits, b, func(o wayOut, b int) int { return o.block.Index - b })
+	if !ok {
+		return nil
+	}
+	return &f.exits[i]
 }
 
 // always is what is known of a value at a block, on all ways there.

@@ -80,6 +80,7 @@ func tells(t types.Type) bool {
 func (sl *slice) runs(i int32) {
 	if i >= 0 && !sl.run.has(int(i)) {
 		sl.run.add(int(i))
+		sl.kept.add(int(sl.f.blocks[i]))
 		sl.work = append(sl.work, job{'r', i})
 	}
 }
@@ -223,7 +224,7 @@ func (sl *slice) needed(n int32) {
 	}
 	sl.runs(def)
 	if call, ok := sl.f.values[n].(*ssa.Call); ok {
-		if c := sl.f.calls[def]; c.obj != nil && c.obj.FullName() == "errors.Join" {
+		if sl.f.calls[def].joins {
 			for _, arg := range call.Call.Args {
 				sl.leads(rootOf(arg)) // it is an error if one of them is
 			}

@@ -179,10 +179,7 @@ func (f *flow) plain(v ssa.Value, bases *[]int32, depth int) bool {
 // plainCall reports whether nothing is known of a result of a call.
 func (f *flow) plainCall(call *ssa.Call, result int) bool {
 	c := f.calls[f.defs[f.numbers[call]]]
-	if _, builtin := call.Call.Value.(*ssa.Builtin); builtin || c.inline || isErrorTest(call) {
-		return false
-	}
-	if c.obj != nil && c.obj.FullName() == "errors.Join" {
+	if _, builtin := call.Call.Value.(*ssa.Builtin); builtin || c.inline || c.joins || isErrorTest(call) {
 		return false
 	}
 	if c.sum != nil {
