@@ -12,6 +12,8 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
+require github.com/ebitengine/purego v0.11.3 // indirect
+
 require (
 	git.sr.ht/~sircmpwn/go-bare v0.0.0-20210406120253-ab86bc2846d9
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect

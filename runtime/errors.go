@@ -34,6 +34,9 @@ var (
 	// ErrBadRef is what decoding a reference gives that is malformed, of another
 	// type, or grants less than was asked for.
 	ErrBadRef = errors.New("barewire: bad reference")
+	// ErrPlacementLost is what registering memory gives that the kernel has moved to another node for it. It has been
+	// moved back, and is not registered.
+	ErrPlacementLost = errors.New("barewire: the memory does not stay where it was placed")
 	// ErrUnstable is what reading an element gives that was being written all the while.
 	ErrUnstable = errors.New("barewire: the element was being written each time it was read")
 	// ErrNotGlobal is what atomic access gives where this processor's atomics and

@@ -1,0 +1,43 @@
+// Package verbs is the provider of RDMA by devices: network cards of InfiniBand, RoCE and iWARP, and the kernel's own
+// rdma_rxe. It opens rdma-core's libibverbs.so.1 at run time, without cgo: programs that import it build with
+// CGO_ENABLED=0, and run where there is no such library, which [rdma.Devices] then says. It is for Linux on amd64 and
+// arm64; elsewhere its only device is one that cannot be used. Importing it puts its devices in use.
+//
+// # Devices
+//
+// A device's name is the kernel's, as "mlx5_0", with its port behind a colon where that is not the first, as "mlx5_0:2".
+//
+// # Addresses, and what the two sides tell each other
+//
+// An address is host:port of TCP; an empty one stands for a free port of 127.0.0.1. Over TCP the queue pairs tell each other what
+// they are, and which address of the network (GID) each uses: of the kinds that the port has, the one whose
+// address the TCP connection has too, else the first of the same kind. The connection stays open beside the queue pair, and
+// says what devices do not: that the other end failed, and why; and whether a key is good.
+//
+// # Keys
+//
+// The device checks scope, bounds and rights of each access, and so does this side before it posts: the first use of a key, or
+// Prepare, asks the peer what the key is good for. So a request that cannot succeed fails with the reason, and not
+// with a device's status code, which differs from device to device; it never reaches the device. What the device refuses nevertheless
+// was deregistered in between. Addresses are random where the library can register memory at addresses of one's
+// own choice (ibv_reg_mr_iova, rdma-core 24), else they are those of the process.
+//
+// Revoking deregisters: the device then refuses what still comes. A key for one connection only would take memory windows,
+// which this package does not use: Limits.ConnGrants is false.
+//
+// # When requests complete
+//
+// A write completes when the peer's device has acknowledged it. A Flush reads a word of the peer's behind the writes: its response
+// comes when they are placed. Messages that find no receive are tried again for about a second. A peer that
+// does not answer is given up after some seconds. Nothing is tried for ever.
+//
+// # Memory
+//
+// Registering pins the memory, which the limit of locked memory (ulimit -l) bounds for users without CAP_IPC_LOCK: the error
+// [MemlockError] says how much is needed. It can also move it: see [barewire.ErrPlacementLost].
+// Programs may start others: Linux 5.12 and later copy pinned pages at fork, and for older ones the library is told.
+//
+// # What it was tested on
+//
+// The kernel's rdma_rxe, Linux 6.1 and 6.12, in the virtual machines of make lab. No network card so far.
+package verbs

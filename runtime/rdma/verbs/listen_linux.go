@@ -1,0 +1,255 @@
+//go:build amd64 || arm64
+
+package verbs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/exchange"
+)
+
+// maxStrangers bounds how many peers are heard out at a time.
+const maxStrangers = 64
+
+// listener takes peers in. Each is heard in a goroutine of its own, so that one that says nothing holds nobody up.
+type listener struct {
+	dom    *domain
+	ln     net.Listener
+	came   chan *stranger
+	closed chan struct{}
+	once   sync.Once
+	err    error
+	work   sync.WaitGroup
+	tell   atomic.Pointer[func(peer string, err error)]
+
+	mu    sync.Mutex
+	conns map[net.Conn]bool // those that are heard out, or wait for Accept
+}
+
+// stranger is a peer that has said what it is.
+type stranger struct {
+	conn  net.Conn
+	setup *exchange.Setup
+}
+
+// Listen listens at host:port of TCP.
+func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ended != nil {
+		return nil, fmt.Errorf("verbs: listen at %s: the domain: %w", addr, d.ended)
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", cmp.Or(addr, "127.0.0.1:0"))
+	if err != nil {
+		return nil, fmt.Errorf("verbs: listen at %s: %w", addr, err)
+	}
+	l := &listener{dom: d, ln: ln, came: make(chan *stranger), closed: make(chan struct{}), conns: map[net.Conn]bool{}}
+	d.listeners[l] = true
+	l.work.Add(1)
+	go l.run()
+	return l, nil
+}
+
+// run takes connections until the listener is closed.
+func (l *listener) run() {
+	defer l.work.Done()
+	for {
+		conn, err := l.ln.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			l.trouble("", err)
+			select { // as when there are no descriptors left
+			case <-time.After(10 * time.Millisecond):
+				continue
+			case <-l.closed:
+				return
+			}
+		}
+		if !l.begin(conn) {
+			l.trouble(conn.RemoteAddr().String(), fmt.Errorf("%w: %d peers are heard out already", rdma.ErrTooMany, maxStrangers))
+			_ = conn.Close()
+			continue
+		}
+		go l.hear(conn)
+	}
+}
+
+// begin counts a peer that is heard out.
+func (l *listener) begin(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.closed:
+		return false
+	default:
+	}
+	if len(l.conns) >= maxStrangers {
+		return false
+	}
+	l.conns[conn] = true
+	l.work.Add(1)
+	return true
+}
+
+func (l *listener) end(conn net.Conn) {
+	l.mu.Lock()
+	delete(l.conns, conn)
+	l.mu.Unlock()
+}
+
+// hear hears what a peer is and hands it to Accept, until its time is up.
+func (l *listener) hear(conn net.Conn) {
+	defer l.work.Done()
+	defer l.end(conn)
+	limit := l.dom.adapter.handshake
+	_ = conn.SetDeadline(time.Now().Add(limit))
+	m, err := readFrame(conn)
+	setup, ok := m.(*exchange.Setup)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: it began with %T", rdma.ErrProtocol, m)
+	}
+	if err == nil {
+		err = l.dom.adapter.agrees(setup)
+	}
+	if err != nil {
+		l.refuse(conn, err)
+		return
+	}
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case l.came <- &stranger{conn, setup}:
+	case <-late.C:
+		l.refuse(conn, fmt.Errorf("%w: nobody accepted it within %v", rdma.ErrTimeout, limit))
+	case <-l.closed:
+		_ = conn.Close()
+	}
+}
+
+// refuse tells a peer why, and the listener's program.
+func (l *listener) refuse(conn net.Conn, why error) {
+	_ = say(conn, &exchange.Refusal{Text: cut(why.Error())})
+	l.trouble(conn.RemoteAddr().String(), why)
+	_ = conn.Close()
+}
+
+func (l *listener) trouble(peer string, err error) {
+	if f := l.tell.Load(); f != nil {
+		(*f)(peer, err)
+	}
+}
+
+// Tell says whom to tell of peers that never came as far as to Accept.
+func (l *listener) Tell(f func(peer string, err error)) { l.tell.Store(&f) }
+
+// Addr is where it listens.
+func (l *listener) Addr() string { return l.ln.Addr().String() }
+
+// Accept takes the next peer that is not refused.
+func (l *listener) Accept(ctx context.Context, answer func([]byte) ([]byte, error)) (rdma.Queue, error) {
+	return l.AcceptFrom(ctx, func(_ rdma.Request, hello []byte) ([]byte, error) { return answer(hello) })
+}
+
+// AcceptFrom is Accept that tells who the peer is.
+func (l *listener) AcceptFrom(ctx context.Context, answer func(rdma.Request, []byte) ([]byte, error)) (rdma.Queue, error) {
+	for {
+		select {
+		case <-l.closed:
+			return nil, fmt.Errorf("verbs: accept at %s: the listener: %w", l.Addr(), errClosed)
+		default:
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("verbs: accept at %s: %w", l.Addr(), ctx.Err())
+		case <-l.closed:
+			return nil, fmt.Errorf("verbs: accept at %s: the listener: %w", l.Addr(), errClosed)
+		case s := <-l.came:
+			ours, err := answer(rdma.Request{Peer: s.conn.RemoteAddr().String()}, s.setup.Hello)
+			if err == nil && len(ours) > maxHello {
+				err = fmt.Errorf("a greeting of %d bytes, and there is room for %d", len(ours), maxHello)
+			}
+			if err != nil {
+				_ = say(s.conn, &exchange.Refusal{Text: cut(err.Error())})
+				_ = s.conn.Close()
+				continue
+			}
+			q, err := l.take(s, ours)
+			if err == nil {
+				return q, nil
+			}
+			l.refuse(s.conn, err)
+		}
+	}
+}
+
+// take connects a peer. Until it has said that its queue pair is ready, what is posted waits.
+func (l *listener) take(s *stranger, ours []byte) (*queue, error) {
+	d := l.dom
+	theirs := netip.AddrFrom16(s.setup.GID).Unmap()
+	own, err := choose(d.adapter.port.gids, d.adapter.port.kind, d.adapter.index, addrOf(s.conn.LocalAddr()), &theirs)
+	if err != nil {
+		return nil, err
+	}
+	q, err := newQueue(d, s.conn.RemoteAddr().String())
+	if err != nil {
+		return nil, err
+	}
+	if err = q.join(s.setup, own); err != nil {
+		return nil, errors.Join(err, q.release())
+	}
+	q.hello, q.plain = s.setup.Hello, len(ours) == 0
+	q.keys.open = q.plain
+	_ = s.conn.SetDeadline(time.Now().Add(d.adapter.handshake))
+	if err = say(s.conn, q.setup(&own, ours)); err != nil {
+		return nil, errors.Join(err, q.release())
+	}
+	q.ctl = newControl(q, s.conn)
+	q.ctl.start()
+	if err := d.admit(q); err != nil {
+		return nil, errors.Join(err, q.Close())
+	}
+	q.expect(d.adapter.handshake)
+	return q, nil
+}
+
+// expect gives the peer some time to say that its queue pair is ready.
+func (q *queue) expect(limit time.Duration) {
+	time.AfterFunc(limit, func() {
+		q.postMu.Lock()
+		ready := q.ready
+		q.postMu.Unlock()
+		if !ready {
+			q.fail(q.lost("the peer did not say within %v that it is ready", limit), "it did not hear in time that this side is ready")
+		}
+	})
+}
+
+// Close stops listening.
+func (l *listener) Close() error {
+	l.once.Do(func() {
+		l.mu.Lock()
+		close(l.closed)
+		for conn := range l.conns {
+			_ = conn.SetDeadline(past)
+		}
+		l.mu.Unlock()
+		l.err = l.ln.Close()
+		l.work.Wait()
+		l.dom.mu.Lock()
+		delete(l.dom.listeners, l)
+		l.dom.mu.Unlock()
+	})
+	return l.err
+}

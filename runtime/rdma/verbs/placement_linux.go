@@ -1,0 +1,126 @@
+//go:build amd64 || arm64
+
+package verbs
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+)
+
+// places is where the pages of memory were before it was pinned: the kernel moves long-term pins out of movable zones, and ignores
+// the policy of the memory when it chooses where to (mm/gup.c). Every call succeeds.
+type places struct {
+	base  uintptr
+	count int       // pages
+	pages []uintptr // addresses of those that are looked at
+	nodes []int32
+}
+
+// maxSampled bounds how many pages are looked at, spread evenly.
+const maxSampled = 4096
+
+// whereIs asks the kernel. On a machine of one node there is nothing to ask. Source: move_pages(2).
+func whereIs(base unsafe.Pointer, n int) *places {
+	if !manyNodes() {
+		return nil
+	}
+	page := os.Getpagesize()
+	from, pages := uintptr(base)&^uintptr(page-1), (n+page-1)/page
+	step := max((pages+maxSampled-1)/maxSampled, 1)
+	p := &places{base: from, count: pages}
+	for i := 0; i < pages; i += step {
+		p.pages = append(p.pages, from+uintptr(i*page))
+	}
+	if p.nodes = nodesOf(p.pages); p.nodes == nil {
+		return nil
+	}
+	return p
+}
+
+// nodesOf are the nodes of pages, negative where there is no page; nil where the kernel does not tell.
+func nodesOf(pages []uintptr) []int32 {
+	nodes := make([]int32, len(pages))
+	_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)), uintptr(unsafe.Pointer(&pages[0])), 0,
+		uintptr(unsafe.Pointer(&nodes[0])), 0)
+	runtime.KeepAlive(pages)
+	if errno != 0 {
+		return nil
+	}
+	return nodes
+}
+
+// moved is an error where pages have moved to another node.
+func (p *places) moved() *lostError {
+	if p == nil {
+		return nil
+	}
+	e := &lostError{was: p}
+	for i, now := range nodesOf(p.pages) {
+		if now >= 0 && p.nodes[i] >= 0 && now != p.nodes[i] {
+			e.moved, e.from, e.to = e.moved+1, p.nodes[i], now
+		}
+	}
+	if e.moved == 0 {
+		return nil
+	}
+	return e
+}
+
+// lostError is memory that registering has moved.
+type lostError struct {
+	was      *places
+	moved    int
+	from, to int32
+}
+
+func (e *lostError) Error() string {
+	return fmt.Sprintf("registering moved %d of %d pages that were looked at from node %d to node %d, since node %d is online as movable: bring it online as non-movable (daxctl reconfigure-device --mode=system-ram --no-movable), or use it as device-dax",
+		e.moved, len(e.was.pages), e.from, e.to, e.from)
+}
+
+func (e *lostError) Unwrap() error { return barewire.ErrPlacementLost }
+
+// restore moves the pages back, when they are not pinned any more. Pages that were not looked at go where those before them were.
+func (e *lostError) restore() {
+	const atOnce = 4096
+	page, next, node := uintptr(os.Getpagesize()), 0, e.from
+	var pages []uintptr
+	var nodes []int32
+	for i := range e.was.count {
+		at := e.was.base + uintptr(i)*page
+		if next < len(e.was.pages) && e.was.pages[next] == at {
+			if e.was.nodes[next] >= 0 {
+				node = e.was.nodes[next]
+			}
+			next++
+		}
+		pages, nodes = append(pages, at), append(nodes, node)
+		if len(pages) == atOnce || i == e.was.count-1 {
+			movePages(pages, nodes)
+			pages, nodes = pages[:0], nodes[:0]
+		}
+	}
+}
+
+// movePages asks the kernel to move pages to nodes. Those that are not there it leaves out.
+func movePages(pages []uintptr, nodes []int32) {
+	status := make([]int32, len(pages))
+	_, _, _ = unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)), uintptr(unsafe.Pointer(&pages[0])),
+		uintptr(unsafe.Pointer(&nodes[0])), uintptr(unsafe.Pointer(&status[0])), unix.MPOL_MF_MOVE)
+	runtime.KeepAlive(pages)
+	runtime.KeepAlive(nodes)
+}
+
+// manyNodes reports whether memory can be at more than one node, as far as the machine had them when it was asked first.
+var manyNodes = sync.OnceValue(func() bool {
+	b, err := os.ReadFile("/sys/devices/system/node/possible")
+	return err == nil && strings.ContainsAny(string(b), "-,")
+})

@@ -1,0 +1,217 @@
+//go:build amd64 || arm64
+
+package verbs
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
+)
+
+// isReceive marks the work request IDs of receives.
+const isReceive = 1 << 63
+
+// inbox is the memory that completions are polled into: some of them may be left for later.
+type inbox struct {
+	block    abi.Block
+	args     [3]uintptr
+	from, to int // completions in the block that nobody has had
+	room     int
+}
+
+// make has room for all that can complete, so that nothing is lost when the queue pair goes.
+func (in *inbox) make(q *queue) (err error) {
+	in.room = max(len(q.sends)+len(q.recvs), atOnce)
+	in.block, err = abi.NewBlock(in.room * abi.WCSize)
+	return err
+}
+
+func (in *inbox) free() {
+	in.block.Free()
+	in.block = abi.Block{}
+}
+
+// look asks the device for completions, at most n, if none are left. The poll lock is held.
+func (in *inbox) look(q *queue, n int) int {
+	if in.from < in.to {
+		return in.to - in.from
+	}
+	in.args = [3]uintptr{q.hw.cq, uintptr(min(n, in.room)), in.block.Addr(0)}
+	got := int(int32(dl.Fast(q.calls.pollCQ, in.args[:])))
+	if got < 0 {
+		q.fail(q.lost("the device does not say what has completed (ibv_poll_cq: %d)", got), "its device has failed")
+		got = 0
+	}
+	in.from, in.to = 0, min(got, n)
+	return in.to
+}
+
+// stash takes all that the device has completed, before its queue pair goes. The poll lock is held.
+func (in *inbox) stash(q *queue) {
+	if in.from > 0 {
+		copy(in.block.Bytes(0, in.room*abi.WCSize), in.block.Bytes(in.from*abi.WCSize, (in.to-in.from)*abi.WCSize))
+		in.from, in.to = 0, in.to-in.from
+	}
+	for in.to < in.room {
+		in.args = [3]uintptr{q.hw.cq, uintptr(in.room - in.to), in.block.Addr(in.to * abi.WCSize)}
+		got := int(int32(dl.Fast(q.calls.pollCQ, in.args[:])))
+		if got <= 0 {
+			return
+		}
+		in.to += got
+	}
+}
+
+// owed reports whether the device has requests or receives that have not been polled. The poll lock is held.
+func (in *inbox) owed(q *queue) bool {
+	for i := q.head.Load(); i < q.tail.Load(); i++ {
+		if q.sends[i&q.mask].state.Load() == withDevice {
+			return true
+		}
+	}
+	i := q.rhead.Load()
+	return i < q.took.Load() && !q.recvs[i&q.rmask].here.Load()
+}
+
+// poll takes completions: the device's, and of what the device does not have. The poll lock is held.
+func (q *queue) poll(out []rdma.Completion) int {
+	if q.closed.Load() {
+		return 0
+	}
+	n := 0
+	for n < len(out) {
+		if k := q.ended(out[n:]); k > 0 {
+			n += k
+			continue
+		}
+		want := min(len(out)-n, atOnce)
+		had := q.in.to - q.in.from
+		got := q.in.look(q, want)
+		took := min(got, want)
+		for range took {
+			if q.take(q.in.from*abi.WCSize, &out[n]) {
+				n++
+			}
+			q.in.from++
+		}
+		if took < want && had == 0 || got == 0 {
+			break
+		}
+	}
+	if n < len(out) {
+		n += q.ended(out[n:])
+	}
+	return n
+}
+
+// ended completes what the device does not have: requests that this side refused, and what is behind a failure. The poll lock is held.
+func (q *queue) ended(out []rdma.Completion) (n int) {
+	head := q.head.Load()
+	for ; n < len(out) && head < q.tail.Load(); head++ {
+		r := &q.sends[head&q.mask]
+		state := r.state.Load()
+		switch {
+		case state == refused:
+			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: r.err}
+			q.failedBy(r.verb, r.err)
+			r.err = nil
+		case state == withDevice && !(q.hw.gone.Load() && q.in.from == q.in.to), q.failed.Load() == nil:
+			q.head.Store(head)
+			return n + q.endedReceives(out[n:])
+		default: // flushed; or held, or lost with the queue pair, when the queue failed
+			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: q.failed.Load().error()}
+		}
+		n++
+	}
+	q.head.Store(head)
+	return n + q.endedReceives(out[n:])
+}
+
+// endedReceives completes receives of a queue that failed, which the device does not have. The poll lock is held.
+func (q *queue) endedReceives(out []rdma.Completion) (n int) {
+	c := q.failed.Load()
+	if c == nil {
+		return 0
+	}
+	lost := q.hw.gone.Load() && q.in.from == q.in.to
+	head := q.rhead.Load()
+	for ; n < len(out) && head < q.took.Load(); head++ {
+		r := &q.recvs[head&q.rmask]
+		if !r.here.Load() && !lost {
+			break
+		}
+		out[n] = rdma.Completion{ID: r.id, Verb: rdma.VerbReceive, Err: c.error()}
+		n++
+	}
+	q.rhead.Store(head)
+	return n
+}
+
+// failedBy fails the queue because a request did.
+func (q *queue) failedBy(verb rdma.Verb, err error) {
+	q.fail(&cause{rdma.StatusFlushed, fmt.Sprintf("a %s failed before: %v", verb, err)}, fmt.Sprintf("its %s failed: %v", verb, err))
+}
+
+// take makes a completion of the device's at an offset of the block. It reports false for one that is none of ours.
+func (q *queue) take(at int, out *rdma.Completion) bool {
+	b := q.in.block
+	id := b.U64(at + abi.WCID)
+	if id&isReceive != 0 {
+		return q.takeReceive(at, id&^isReceive, out)
+	}
+	head := q.head.Load()
+	if id != head || head >= q.tail.Load() {
+		q.fail(q.lost("the device completed the request %d, and %d is next", id, head), "its device has failed")
+		return false
+	}
+	r := &q.sends[head&q.mask]
+	*out = rdma.Completion{ID: r.id, Verb: r.verb}
+	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess {
+		out.Err = q.failure(r.verb, status, b.U32(at+abi.WCVendorErr))
+	} else if r.verb == rdma.VerbCompareSwap || r.verb == rdma.VerbFetchAdd {
+		out.Result = q.hw.landing.U64(resultsAt + int(head&q.mask)*8)
+	}
+	q.head.Store(head + 1)
+	return true
+}
+
+// takeReceive makes the completion of a receive.
+func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
+	b, head := q.in.block, q.rhead.Load()
+	if seq != head || head >= q.took.Load() {
+		q.fail(q.lost("the device completed the receive %d, and %d is next", seq, head), "its device has failed")
+		return false
+	}
+	*out = rdma.Completion{ID: q.recvs[head&q.rmask].id, Verb: rdma.VerbReceive}
+	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess {
+		out.Err = q.failure(rdma.VerbReceive, status, b.U32(at+abi.WCVendorErr))
+	} else {
+		if b.U32(at+abi.WCOpcode) == abi.WCOpRecvImm {
+			out.Verb = rdma.VerbNotify
+		}
+		out.Bytes = int(b.U32(at + abi.WCByteLen))
+		if b.U32(at+abi.WCFlags)&abi.WCWithImm != 0 {
+			out.Imm = bits.ReverseBytes32(b.U32(at + abi.WCImm))
+		}
+	}
+	q.rhead.Store(head + 1)
+	return true
+}
+
+// failure is the error of a completion that the device gave a status other than success, and fails the queue, if it is not
+// what made it complete so.
+func (q *queue) failure(verb rdma.Verb, status, vendor uint32) error {
+	if status == abi.WCFlushed {
+		q.fail(&cause{rdma.StatusFlushed, "the device moved the queue pair to its error state"}, "its device moved its queue pair to the error state")
+		return q.failed.Load().error()
+	}
+	err := q.reason(verb, status)
+	if vendor != 0 {
+		err.Detail += fmt.Sprintf(", vendor's %#x", vendor)
+	}
+	q.failedBy(verb, err)
+	return err
+}

@@ -1,0 +1,496 @@
+//go:build amd64 || arm64
+
+package verbs
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"syscall"
+
+	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+)
+
+// atOnce is how many work requests one call of the device's takes.
+const atOnce = 64
+
+// outbox is the memory outside the Go heap that work requests are written to, chained once for all, and what posting has looked up.
+type outbox struct {
+	block abi.Block
+	args  [3]uintptr // of the call
+	seen  [8]*region // by local key
+}
+
+// Where in the block: the requests, their segments, the receives with theirs, and where the call says what it did not take.
+const (
+	sendsAt = 0
+	segsAt  = sendsAt + atOnce*abi.SendSize
+	recvsAt = segsAt + atOnce*rdma.MaxSegments*abi.SGESize
+	bufsAt  = recvsAt + atOnce*abi.RecvSize
+	badAt   = bufsAt + atOnce*abi.SGESize
+	outSize = badAt + 8
+)
+
+// make maps the block and writes what is the same in all requests: where the segments and the next request are.
+func (o *outbox) make(*queue) (err error) {
+	if o.block, err = abi.NewBlock(outSize); err != nil {
+		return err
+	}
+	for i := range atOnce {
+		o.block.Put64(sendsAt+i*abi.SendSize+abi.SendSGList, uint64(o.block.Addr(segsAt+i*rdma.MaxSegments*abi.SGESize)))
+		o.block.Put64(recvsAt+i*abi.RecvSize+abi.RecvSGList, uint64(o.block.Addr(bufsAt+i*abi.SGESize)))
+		o.block.Put32(recvsAt+i*abi.RecvSize+abi.RecvNumSGE, 1)
+		if i > 0 {
+			o.block.Put64(sendsAt+(i-1)*abi.SendSize+abi.SendNext, uint64(o.block.Addr(sendsAt+i*abi.SendSize)))
+			o.block.Put64(recvsAt+(i-1)*abi.RecvSize+abi.RecvNext, uint64(o.block.Addr(recvsAt+i*abi.RecvSize)))
+		}
+	}
+	return nil
+}
+
+func (o *outbox) free() {
+	o.block.Free()
+	o.block = abi.Block{}
+}
+
+var errFull = errors.New("verbs: the queue is full: poll completions before posting more")
+
+// post takes requests while there is room. The post lock is held.
+func (q *queue) post(wrs []rdma.WorkRequest) (int, error) {
+	if q.closed.Load() {
+		return 0, q.usable()
+	}
+	tail := q.tail.Load()
+	n := min(len(wrs), int(q.depth-(tail-q.head.Load())))
+	for done := 0; done < n; {
+		if q.detained() {
+			q.detain(wrs[done:n])
+			break
+		}
+		done += q.hand(wrs[done:min(n, done+atOnce)])
+	}
+	if n < len(wrs) {
+		return n, errFull
+	}
+	return n, nil
+}
+
+// detained reports whether what is posted now does not go to the device.
+func (q *queue) detained() bool {
+	return q.halted || len(q.waiting) > 0 || !q.ready || q.failed.Load() != nil
+}
+
+// hand gives the device the requests up to the first that it is not to have, and returns how many were taken, that one
+// included. At most atOnce are given.
+func (q *queue) hand(wrs []rdma.WorkRequest) int {
+	tail := q.tail.Load()
+	n := 0
+	for n < len(wrs) {
+		r := &q.sends[(tail+uint64(n))&q.mask]
+		wr := &wrs[n]
+		r.id, r.verb = wr.ID, wr.Verb
+		r.state.Store(withDevice)
+		if v := q.write(n, tail+uint64(n), wr); v.kind != fine {
+			q.tail.Store(tail + uint64(n))
+			q.ring(n, tail)
+			q.refuse(wr, v)
+			return n + 1
+		}
+		n++
+	}
+	q.tail.Store(tail + uint64(n))
+	q.ring(n, tail)
+	return n
+}
+
+// ring hands over the first n requests of the block; the first has the number from. They are in the ring, and counted, since they
+// may complete before the call returns.
+func (q *queue) ring(n int, from uint64) {
+	if n == 0 {
+		return
+	}
+	b := q.out.block
+	last := sendsAt + (n-1)*abi.SendSize
+	b.Put64(last+abi.SendNext, 0)
+	q.out.args = [3]uintptr{q.hw.qp, b.Addr(sendsAt), b.Addr(badAt)}
+	rc := int32(dl.Fast(q.calls.postSend, q.out.args[:]))
+	if n < atOnce {
+		b.Put64(last+abi.SendNext, uint64(b.Addr(sendsAt+n*abi.SendSize)))
+	}
+	if rc != 0 {
+		q.notTaken(from, n, rc)
+	}
+}
+
+// notTaken is for requests that the device did not take. The first of them fails, and what is behind it. Source: ibv_post_send(3).
+func (q *queue) notTaken(from uint64, n int, rc int32) {
+	b := q.out.block
+	took := min(max((int(b.U64(badAt))-int(b.Addr(sendsAt)))/abi.SendSize, 0), n-1)
+	why := fmt.Sprintf("the device does not take it: %v", syscall.Errno(max(rc, -rc)))
+	for i := from + uint64(took); i < from+uint64(n); i++ {
+		r := &q.sends[i&q.mask]
+		if c := q.failed.Load(); i == from+uint64(took) && c == nil {
+			r.err = &rdma.StatusError{Status: rdma.StatusProvider, Detail: why}
+			r.state.Store(refused)
+			continue
+		}
+		r.state.Store(flushed)
+	}
+	q.halted = true
+	q.kick()
+}
+
+// verdict is what is wrong with a request.
+type verdict struct {
+	kind   uint8 // fine, wrong or unknown
+	status rdma.Status
+	why    string
+	a, b   uint64 // numbers of why
+}
+
+const (
+	fine    uint8 = iota
+	wrong         // it completes with the status
+	unknown       // the peer has not been asked about its key
+)
+
+func bad(s rdma.Status, why string, a, b uint64) verdict { return verdict{wrong, s, why, a, b} }
+
+func (v *verdict) error() error {
+	why := v.why
+	if v.a != 0 || v.b != 0 {
+		why = fmt.Sprintf(why, v.a, v.b)
+	}
+	return &rdma.StatusError{Status: v.status, Detail: why}
+}
+
+// refuse takes a request that does not go to the device: it waits for the peer's word, or it fails, and what comes later
+// with it. The post lock is held.
+func (q *queue) refuse(wr *rdma.WorkRequest, v verdict) {
+	tail := q.tail.Load()
+	r := &q.sends[tail&q.mask]
+	if v.kind == unknown {
+		r.state.Store(held)
+		q.waiting = append(q.waiting, heldRequest{tail, *wr})
+		q.tail.Store(tail + 1)
+		q.ctl.askLater(wr.Key, wr.Epoch)
+		return
+	}
+	r.err = v.error()
+	r.state.Store(refused)
+	q.halted = true
+	q.tail.Store(tail + 1)
+	q.kick()
+}
+
+// detain takes requests that do not go to the device now, or ever. The post lock is held.
+func (q *queue) detain(wrs []rdma.WorkRequest) {
+	tail := q.tail.Load()
+	state := flushed
+	if !q.halted && q.failed.Load() == nil {
+		state = held
+	}
+	for i := range wrs {
+		r := &q.sends[tail&q.mask]
+		r.id, r.verb = wrs[i].ID, wrs[i].Verb
+		r.state.Store(state)
+		if state == held {
+			q.waiting = append(q.waiting, heldRequest{tail, wrs[i]})
+		}
+		tail++
+	}
+	q.tail.Store(tail)
+	q.kick()
+}
+
+// heldRequest is a request that waits, with its number.
+type heldRequest struct {
+	seq uint64
+	wr  rdma.WorkRequest
+}
+
+// resume gives the device what waited, as far as the peer's keys are known now. The post lock is held.
+func (q *queue) resume() {
+	for len(q.waiting) > 0 && q.ready {
+		if q.failed.Load() != nil || q.halted || q.closed.Load() {
+			q.flushWaiting(0)
+			return
+		}
+		from, n := q.waiting[0].seq, 0
+		v := verdict{}
+		for n < min(len(q.waiting), atOnce) {
+			h := &q.waiting[n]
+			if v = q.write(n, h.seq, &h.wr); v.kind != fine {
+				break
+			}
+			q.sends[h.seq&q.mask].state.Store(withDevice)
+			n++
+		}
+		q.ring(n, from)
+		q.waiting = q.waiting[n:]
+		switch v.kind {
+		case unknown:
+			q.ctl.askLater(q.waiting[0].wr.Key, q.waiting[0].wr.Epoch)
+			return
+		case wrong:
+			r := &q.sends[q.waiting[0].seq&q.mask]
+			r.err = v.error()
+			r.state.Store(refused)
+			q.halted = true
+			q.flushWaiting(1)
+			return
+		}
+	}
+	if len(q.waiting) == 0 {
+		q.waiting = nil
+	}
+}
+
+// flushWaiting ends what waits, from the i-th on. The post lock is held.
+func (q *queue) flushWaiting(i int) {
+	for _, h := range q.waiting[i:] {
+		q.sends[h.seq&q.mask].state.Store(flushed)
+	}
+	q.waiting = nil
+	q.kick()
+}
+
+// write writes a request into the i-th place of the block, if nothing is wrong with it. seq is its number.
+func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) verdict {
+	b, at := q.out.block, sendsAt+i*abi.SendSize
+	b.Put64(at+abi.SendID, seq)
+	flags := uint32(abi.FlagSignaled)
+	if wr.Fence {
+		flags |= abi.FlagFence
+	}
+	switch wr.Verb {
+	case rdma.VerbWrite, rdma.VerbWriteNotify, rdma.VerbRead, rdma.VerbSend:
+		return q.writeTransfer(i, wr, flags)
+	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
+		return q.writeAtomic(i, seq, wr, flags)
+	case rdma.VerbFlush:
+		b.Put32(at+abi.SendOpcode, abi.OpRead)
+		b.Put32(at+abi.SendFlags, flags)
+		b.Put64(at+abi.SendRemoteAddr, q.keys.flushAddr)
+		b.Put32(at+abi.SendRKey, q.keys.flushKey)
+		q.land(i, 0)
+		return verdict{}
+	}
+	return bad(rdma.StatusLocal, "it has no verb that can be posted: %d", uint64(wr.Verb), 0)
+}
+
+// land makes the landing page's word at an offset the segment of the i-th request.
+func (q *queue) land(i, off int) {
+	b, seg := q.out.block, segsAt+i*rdma.MaxSegments*abi.SGESize
+	b.Put32(sendsAt+i*abi.SendSize+abi.SendNumSGE, 1)
+	b.Put64(seg+abi.SGEAddr, q.hw.addr+uint64(off))
+	b.Put32(seg+abi.SGELength, 8)
+	b.Put32(seg+abi.SGELKey, q.hw.lkey)
+}
+
+func (q *queue) writeAtomic(i int, seq uint64, wr *rdma.WorkRequest, flags uint32) verdict {
+	if !q.canAtom {
+		return bad(rdma.StatusLocal, "the device does no atomic operations", 0, 0)
+	}
+	if v := q.keys.check(wr, 8, iregion.Atomic); v.kind != fine {
+		return v
+	}
+	if wr.Addr%8 != 0 {
+		return bad(rdma.StatusMisaligned, "the word is at %d in the space of its key", wr.Addr, 0)
+	}
+	b, at := q.out.block, sendsAt+i*abi.SendSize
+	op, first, second := uint32(abi.OpCompareSwap), wr.Compare, wr.Operand
+	if wr.Verb == rdma.VerbFetchAdd {
+		op, first, second = abi.OpFetchAdd, wr.Operand, 0
+	}
+	b.Put32(at+abi.SendOpcode, op)
+	b.Put32(at+abi.SendFlags, flags)
+	b.Put64(at+abi.SendRemoteAddr, wr.Addr)
+	b.Put64(at+abi.SendCompareAdd, first)
+	b.Put64(at+abi.SendSwap, second)
+	b.Put32(at+abi.SendAtomicRKey, uint32(wr.Key))
+	q.land(i, resultsAt+int(seq&q.mask)*8)
+	return verdict{}
+}
+
+// transfers are the opcodes and rights of the verbs that move data.
+var transfers = [rdma.VerbNotify + 1]struct {
+	op     uint32
+	right  barewire.Rights
+	inline bool
+}{
+	rdma.VerbWrite:       {abi.OpWrite, iregion.Write, true},
+	rdma.VerbWriteNotify: {abi.OpWriteImm, iregion.Write, true},
+	rdma.VerbRead:        {abi.OpRead, iregion.Read, false},
+	rdma.VerbSend:        {abi.OpSendImm, 0, true},
+}
+
+func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) verdict {
+	t := &transfers[wr.Verb]
+	n, v := q.segment(i, wr, t.inline, &flags)
+	if v.kind != fine {
+		return v
+	}
+	b, at := q.out.block, sendsAt+i*abi.SendSize
+	op := t.op
+	switch {
+	case wr.Verb == rdma.VerbSend:
+		switch {
+		case n > q.message:
+			return bad(rdma.StatusLocal, "a message of %d bytes, and at most %d are sent", n, q.message)
+		case wr.Solicited || wr.Invalidate != 0:
+			return bad(rdma.StatusLocal, "the device neither asks for events at the receiver nor ends keys there", 0, 0)
+		case q.plain && wr.Imm == 0:
+			op = abi.OpSend
+		}
+	case n == 0 && wr.Verb != rdma.VerbWriteNotify:
+		return bad(rdma.StatusLocal, "it moves no bytes", 0, 0)
+	case n > q.transfer:
+		return bad(rdma.StatusLocal, "it moves %d bytes, and at most %d go in one operation", n, q.transfer)
+	case n > 0:
+		if v := q.keys.check(wr, n, t.right); v.kind != fine {
+			return v
+		}
+	}
+	b.Put32(at+abi.SendOpcode, op)
+	b.Put32(at+abi.SendFlags, flags)
+	b.Put32(at+abi.SendImm, bits.ReverseBytes32(wr.Imm))
+	b.Put64(at+abi.SendRemoteAddr, wr.Addr)
+	b.Put32(at+abi.SendRKey, uint32(wr.Key))
+	return verdict{}
+}
+
+// segment writes the segments of the i-th request, those of no bytes left out: a device takes them for 2 GiB. Where
+// all fit into the request the device takes the bytes at once.
+func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint32) (total uint64, v verdict) {
+	if uint64(wr.Segs) > q.segments {
+		return 0, bad(rdma.StatusLocal, "it has %d local segments, and at most %d are taken", uint64(wr.Segs), q.segments)
+	}
+	b, seg, used := q.out.block, segsAt+i*rdma.MaxSegments*abi.SGESize, uint32(0)
+	var moved [rdma.MaxSegments]uint64 // from addresses of the process to those of the keys
+	for s := range wr.Local[:wr.Segs] {
+		l := &wr.Local[s]
+		r, base := q.local(l.Key), uint64(uintptr(l.Ptr))
+		if r == nil {
+			return 0, bad(rdma.StatusLocal, "the local key %#x is not of memory that is registered here", uint64(l.Key), 0)
+		}
+		off := base - uint64(r.base)
+		if l.Len < 0 || off > r.len || uint64(l.Len) > r.len-off {
+			return 0, bad(rdma.StatusLocal, "a local segment is not within the %d bytes of its key", r.len, 0)
+		}
+		if l.Len == 0 {
+			continue
+		}
+		b.Put64(seg+abi.SGEAddr, base)
+		b.Put32(seg+abi.SGELength, uint32(l.Len))
+		b.Put32(seg+abi.SGELKey, uint32(l.Key))
+		moved[used] = r.addr - uint64(r.base)
+		total += uint64(l.Len)
+		seg += abi.SGESize
+		used++
+	}
+	b.Put32(sendsAt+i*abi.SendSize+abi.SendNumSGE, used)
+	if mayInline && total > 0 && total <= uint64(q.inline) {
+		*flags |= abi.FlagInline
+		return total, verdict{}
+	}
+	for s := range used {
+		at := segsAt + (i*rdma.MaxSegments+int(s))*abi.SGESize + abi.SGEAddr
+		b.Put64(at, b.U64(at)+moved[s])
+	}
+	return total, verdict{}
+}
+
+// local is the registration of a local key, nil where there is none. The post lock is held.
+func (q *queue) local(key rdma.LKey) *region {
+	at := &q.out.seen[(key>>8^key)&7]
+	if r := *at; r != nil && r.keys.L == key && !r.dead.Load() {
+		return r
+	}
+	r := q.dom.find(key)
+	if r != nil {
+		*at = r
+	}
+	return r
+}
+
+// postReceive takes all receives or none. The post lock is held.
+func (q *queue) postReceive(rs []rdma.ReceiveRequest) error {
+	if q.closed.Load() {
+		return q.usable()
+	}
+	tail := q.took.Load()
+	room := uint64(q.dom.adapter.receives) - (tail - q.rhead.Load())
+	if uint64(len(rs)) > room {
+		return fmt.Errorf("verbs: %d receives, and there is room for %d", len(rs), room)
+	}
+	for i := range rs {
+		if why := q.checkReceive(&rs[i]); why != "" {
+			return fmt.Errorf("verbs: the receive %d of %d: %s", i, len(rs), why)
+		}
+	}
+	for len(rs) > 0 {
+		n := min(len(rs), atOnce)
+		q.giveReceives(rs[:n])
+		rs = rs[n:]
+	}
+	return nil
+}
+
+func (q *queue) checkReceive(r *rdma.ReceiveRequest) string {
+	g := q.local(r.Buf.Key)
+	if g == nil {
+		return fmt.Sprintf("the local key %#x is not of memory that is registered here", uint32(r.Buf.Key))
+	}
+	off := uint64(uintptr(r.Buf.Ptr)) - uint64(g.base)
+	if r.Buf.Len <= 0 || off > g.len || uint64(r.Buf.Len) > g.len-off {
+		return fmt.Sprintf("its buffer is not within the %d bytes of its key", g.len)
+	}
+	return ""
+}
+
+// giveReceives gives the device at most atOnce receives. Those that it does not take, as when the queue has failed, end here.
+func (q *queue) giveReceives(rs []rdma.ReceiveRequest) {
+	b, from := q.out.block, q.took.Load()
+	for i := range rs {
+		r := &q.recvs[(from+uint64(i))&q.rmask]
+		r.id = rs[i].ID
+		r.here.Store(false)
+		g := q.local(rs[i].Buf.Key)
+		b.Put64(recvsAt+i*abi.RecvSize+abi.RecvID, isReceive|(from+uint64(i)))
+		addr := uint64(uintptr(rs[i].Buf.Ptr))
+		if g != nil {
+			addr += g.addr - uint64(g.base)
+		}
+		b.Put64(bufsAt+i*abi.SGESize+abi.SGEAddr, addr)
+		b.Put32(bufsAt+i*abi.SGESize+abi.SGELength, uint32(rs[i].Buf.Len))
+		b.Put32(bufsAt+i*abi.SGESize+abi.SGELKey, uint32(rs[i].Buf.Key))
+	}
+	n, took := len(rs), 0
+	q.took.Store(from + uint64(n))
+	if q.failed.Load() == nil && !q.hw.gone.Load() {
+		last := recvsAt + (n-1)*abi.RecvSize
+		b.Put64(last+abi.RecvNext, 0)
+		q.out.args = [3]uintptr{q.hw.qp, b.Addr(recvsAt), b.Addr(badAt)}
+		rc := int32(dl.Fast(q.calls.postRecv, q.out.args[:]))
+		if n < atOnce {
+			b.Put64(last+abi.RecvNext, uint64(b.Addr(recvsAt+n*abi.RecvSize)))
+		}
+		if took = n; rc != 0 {
+			took = min(max((int(b.U64(badAt))-int(b.Addr(recvsAt)))/abi.RecvSize, 0), n-1)
+			why := syscall.Errno(max(rc, -rc))
+			q.fail(q.lost("the device does not take a receive: %v", why), "its device takes no receives")
+		}
+	}
+	for i := took; i < n; i++ {
+		q.recvs[(from+uint64(i))&q.rmask].here.Store(true)
+	}
+	if took < n {
+		q.kick()
+	}
+}

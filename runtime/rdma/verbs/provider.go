@@ -1,0 +1,50 @@
+package verbs
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+)
+
+// ErrNoVerbs is why there is no device: no library, no kernel support, or another system.
+var ErrNoVerbs = errors.New("no verbs here")
+
+const providerName = "verbs"
+
+// Options are what a provider works with. The zero value is good.
+type Options struct {
+	// Library is the name or path of libibverbs; empty: libibverbs.so.1.
+	Library string
+	// GIDIndex, if it is not 0, is one more than the index of the GID that all connections use: an entry of
+	// /sys/class/infiniband/DEVICE/ports/PORT/gids. 0: chosen for each connection.
+	GIDIndex int
+}
+
+// Provider opens devices. It may be used from several goroutines.
+type Provider struct{ opts Options }
+
+var _ rdma.Provider = (*Provider)(nil)
+
+var standard = New(Options{})
+
+func init() { rdma.Use(standard) }
+
+// New makes a provider. What importing this package puts in use is New(Options{}).
+func New(opts Options) *Provider { return &Provider{opts: opts} }
+
+// Name is "verbs".
+func (*Provider) Name() string { return providerName }
+
+// MemlockError is why memory could not be registered: it would be more than the process may lock.
+type MemlockError struct {
+	Need  uint64 // bytes that were to be registered
+	Used  uint64 // bytes that are locked already
+	Limit uint64 // of the process: RLIMIT_MEMLOCK
+}
+
+// Error says what there is to do.
+func (e *MemlockError) Error() string {
+	return fmt.Sprintf("registering %d bytes needs them locked, and the process may lock %d, of which %d are taken: raise the limit (ulimit -l, LimitMEMLOCK= of systemd, memlock of /etc/security/limits.conf), or grant CAP_IPC_LOCK",
+		e.Need, e.Limit, e.Used)
+}

@@ -1,0 +1,54 @@
+//go:build amd64 || arm64
+
+package verbs
+
+import (
+	"fmt"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
+)
+
+// reason is what a device's status means for a request. Devices differ in which they give: what could be known before was checked
+// before, so that these are for what could not. Source: enum ibv_wc_status, ibv_poll_cq(3).
+func (q *queue) reason(verb rdma.Verb, status uint32) *rdma.StatusError {
+	e := &rdma.StatusError{Status: rdma.StatusProvider, Detail: "the device's status is " + statusText(status)}
+	switch status {
+	case abi.WCLocLen:
+		e.Status = rdma.StatusLocal
+		if verb == rdma.VerbReceive {
+			e.Status = rdma.StatusTooLong
+		}
+	case abi.WCLocQPOp, abi.WCLocProt, abi.WCLocAccess:
+		e.Status = rdma.StatusLocal
+	case abi.WCRemInvReq:
+		if e.Status = rdma.StatusRemoteRight; verb == rdma.VerbSend {
+			e.Status = rdma.StatusTooLong
+		}
+	case abi.WCRemAccess:
+		// Range and rights are right by the peer's word, or the peer gave none.
+		if e.Status = rdma.StatusRemoteKey; q.plain {
+			e.Detail = "the key is unknown there, the range is outside, or the right was not granted; " + e.Detail
+		}
+	case abi.WCRetryExc, abi.WCRespTimeout, abi.WCRemAbort:
+		e.Status = rdma.StatusPeerLost
+	case abi.WCRNRRetryExc:
+		e.Status = rdma.StatusNotReady
+	}
+	return e
+}
+
+// statusText is a status' name in the headers.
+func statusText(status uint32) string {
+	names := map[uint32]string{
+		abi.WCLocLen: "IBV_WC_LOC_LEN_ERR", abi.WCLocQPOp: "IBV_WC_LOC_QP_OP_ERR", abi.WCLocProt: "IBV_WC_LOC_PROT_ERR",
+		abi.WCFlushed: "IBV_WC_WR_FLUSH_ERR", abi.WCLocAccess: "IBV_WC_LOC_ACCESS_ERR", abi.WCRemInvReq: "IBV_WC_REM_INV_REQ_ERR",
+		abi.WCRemAccess: "IBV_WC_REM_ACCESS_ERR", abi.WCRemOp: "IBV_WC_REM_OP_ERR", abi.WCRetryExc: "IBV_WC_RETRY_EXC_ERR",
+		abi.WCRNRRetryExc: "IBV_WC_RNR_RETRY_EXC_ERR", abi.WCRemAbort: "IBV_WC_REM_ABORT_ERR", abi.WCFatal: "IBV_WC_FATAL_ERR",
+		abi.WCRespTimeout: "IBV_WC_RESP_TIMEOUT_ERR",
+	}
+	if s := names[status]; s != "" {
+		return s
+	}
+	return fmt.Sprintf("%d (enum ibv_wc_status)", status)
+}
