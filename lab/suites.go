@@ -35,6 +35,7 @@ var suite = []struct {
 	{"numa", job{pkg: "./lab/guest", args: []string{"-test.run=^TestNUMA"}}},
 	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
 	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
+	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short"}}},
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^(TestNetem|TestNetworks)$"}}},
 	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
 	{"iwarp", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestRping"}}},

@@ -45,6 +45,27 @@ var homes = map[string]string{
 	"testing":                     "internal",
 }
 
+// bindings says which providers may depend on a library of others, each its one: whoever links the provider gains it, and
+// nobody else.
+var bindings = map[string][]string{
+	"github.com/ebitengine/purego": {"runtime/rdma/verbs"},
+}
+
+// bound reports whether a package is of a provider that has a library as its binding.
+func bound(path, dep string) bool {
+	for lib, providers := range bindings {
+		if !within(dep, lib) {
+			continue
+		}
+		for _, p := range providers {
+			if within(path, p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Violations returns what a package does against the rules, one sentence each.
 func Violations(p Package) (bad []string) {
 	say := func(format string, args ...any) { bad = append(bad, p.Path+": "+fmt.Sprintf(format, args...)) }
@@ -68,7 +89,7 @@ func Violations(p Package) (bad []string) {
 		own, isOwn := strings.CutPrefix(dep, module+"/")
 		fine := within(own, "runtime")
 		if !isOwn {
-			fine = isStd(dep) || within(dep, "golang.org/x/sys")
+			fine = isStd(dep) || within(dep, "golang.org/x/sys") || bound(p.Path, dep)
 		}
 		switch {
 		case within(p.Path, "runtime") && !fine:

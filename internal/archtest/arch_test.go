@@ -85,6 +85,9 @@ func TestRules(t *testing.T) {
 		deps          string
 		bad           bool
 	}{
+		{"runtime/rdma/verbs", "github.com/ebitengine/purego", "github.com/ebitengine/purego/internal/fakecgo", false},
+		{"runtime/rdma", "github.com/ebitengine/purego", "github.com/ebitengine/purego", true},
+		{"runtime/rdma/shm", own("runtime/rdma/verbs"), "github.com/ebitengine/purego", true},
 		{"schema/diag", own("schema/source"), "", false},
 		{"schema/diag", own("schema/ast"), "", true},
 		{"schema/source", own("schema/diag"), "", true},

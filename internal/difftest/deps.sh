@@ -2,7 +2,7 @@
 # Installs what tests use beside Go: for the differential tests the TypeScript
 # peer and a schema of SARIF (needs node and npm) and, where apt exists, QEMU for running code of other
 # machines; for runtime/rdma/iwarp iproute2, which makes networks (it takes root); for the lab's own tests
-# what packs and unpacks kernels and archives.
+# what packs and unpacks kernels and archives; for runtime/rdma/verbs a C compiler and rdma-core's headers.
 set -eu
 cd "$(dirname "$0")"
 
@@ -19,6 +19,9 @@ if ! { command -v ip && command -v tc; } >/dev/null; then
 fi
 if ! { command -v cpio && command -v xz && command -v zstd; } >/dev/null; then
   packages="$packages cpio xz-utils zstd"
+fi
+if [ ! -e /usr/include/rdma/rdma_cma.h ] || [ ! -e /usr/include/infiniband/verbs.h ] || ! command -v cc >/dev/null; then
+  packages="$packages gcc libc6-dev libibverbs-dev librdmacm-dev"
 fi
 [ -n "$packages" ] || exit 0
 if command -v apt-get >/dev/null; then

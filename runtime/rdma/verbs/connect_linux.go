@@ -76,7 +76,7 @@ func (d *domain) converse(conn net.Conn, hello []byte) (*queue, error) {
 	if err != nil {
 		return nil, errors.Join(err, q.release())
 	}
-	q.hello, q.plain, q.ready = theirs.Hello, len(theirs.Hello) == 0, true
+	q.hello, q.plain = theirs.Hello, len(theirs.Hello) == 0
 	q.keys.open = q.plain
 	q.ctl = newControl(q, conn)
 	return q, nil

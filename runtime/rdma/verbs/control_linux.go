@@ -122,9 +122,6 @@ func (c *control) write() {
 		bufs, last, over := net.Buffers(c.unsent), c.last, c.over
 		c.unsent = nil
 		c.mu.Unlock()
-		if over {
-			return
-		}
 		if len(bufs) > 0 {
 			_ = c.conn.SetWriteDeadline(time.Now().Add(c.q.dom.adapter.handshake))
 			if _, err := bufs.WriteTo(c.conn); err != nil {
@@ -133,7 +130,7 @@ func (c *control) write() {
 			}
 			continue
 		}
-		if last {
+		if last || over {
 			return
 		}
 		<-c.wake
@@ -163,11 +160,6 @@ func (c *control) read() {
 func (c *control) heard(m exchange.MessageMember) error {
 	q := c.q
 	switch m := m.(type) {
-	case *exchange.Ready:
-		q.postMu.Lock()
-		defer q.postMu.Unlock()
-		q.ready = true
-		q.resume()
 	case *exchange.Ask:
 		r, why := q.dom.asked(q, rdma.RKey(m.Key), m.Epoch)
 		answer := &exchange.Answer{ID: m.ID, Text: why}

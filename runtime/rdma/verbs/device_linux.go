@@ -39,16 +39,15 @@ type port struct {
 	maxMsg uint32
 	gids   []gid
 
-	firmware   string
-	maxWR      int
-	maxSGE     int
-	maxCQE     int
-	serves     uint8 // reads and atomics of peers at a time
-	asks       uint8 // of ours
-	atomic     uint32
-	maxMR      uint64
-	foreignCM  bool // connections need rdma_cm: iWARP
-	atomicsOff bool
+	firmware  string
+	maxWR     int
+	maxSGE    int
+	maxCQE    int
+	serves    uint8 // reads and atomics of peers at a time
+	asks      uint8 // of ours
+	atomic    uint32
+	maxMR     uint64
+	foreignCM bool // connections need rdma_cm: iWARP
 }
 
 // name is the device's name, with the port where that is not the first.
@@ -195,7 +194,7 @@ func (lib *library) ports(c, device uintptr, name string, scratch abi.Block) ([]
 		p.mtu = uint8(min(max(scratch.U32(portAttr+abi.PortAttrActiveMTU), 1), 5))
 		p.lid = scratch.U16(portAttr + abi.PortAttrLID)
 		p.maxMsg = scratch.U32(portAttr + abi.PortAttrMaxMsg)
-		p.gids = readGIDs(sysfs, name, num)
+		p.gids = lib.gids(c, name, num, int(scratch.U32(portAttr+abi.PortAttrGIDs)))
 		p.kind = kindOf(p.foreignCM, scratch.U8(portAttr+abi.PortAttrLinkLayer), p.gids)
 		ports = append(ports, p)
 	}

@@ -6,34 +6,11 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"os"
 	"testing"
 	"testing/fstest"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
-
-// inLab reports whether this is the lab, where there must be a device.
-func inLab() bool { return os.Getenv("BAREWIRE_LAB") != "" }
-
-// device is the name of a device that can be used. Where there is none the test is skipped, but for the lab.
-func device(t testing.TB) string {
-	t.Helper()
-	infos, err := standard.Devices(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, i := range infos {
-		if i.State == rdma.StateActive {
-			return i.Name
-		}
-	}
-	if inLab() {
-		t.Fatalf("the lab has no RDMA device that can be used: %+v", infos)
-	}
-	t.Skipf("no RDMA device here (%s): make lab runs this on the kernel's rdma_rxe", infos[0].State)
-	return ""
-}
 
 // TestAbsent opens a library that is not there: that is a typed answer, and a device that says why.
 func TestAbsent(t *testing.T) {
@@ -106,30 +83,5 @@ func TestChooseGID(t *testing.T) {
 		if err != nil || got.index != c.want {
 			t.Errorf("%s: chose %d, %v; want %d", c.name, got.index, err, c.want)
 		}
-	}
-}
-
-// TestDevice opens a device and makes a domain and a queue pair's objects.
-func TestDevice(t *testing.T) {
-	name := device(t)
-	a, err := standard.Open(context.Background(), name, &rdma.Config{Depth: 16, Credits: 32})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%+v, %+v", a.Info(), a.Limits())
-	d, err := a.NewDomain()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := newQueue(d.(*domain), "nobody")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("queue pair %#x, %d bytes inline", q.hw.qpn(), q.inline)
-	if err := q.release(); err != nil {
-		t.Error(err)
-	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
 	}
 }

@@ -5,12 +5,16 @@ package verbs
 import (
 	"fmt"
 	"io/fs"
+	"net"
 	"net/netip"
 	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
 )
 
 // sysfs is where the kernel shows its RDMA devices.
@@ -25,7 +29,44 @@ type gid struct {
 	dev   string // the network interface
 }
 
-// readGIDs reads a port's table: entries without an address are left out. Source: kernel
+// gids is a port's table. The library asks the kernel for all of it at once since rdma-core 32; sysfs has a file for each of what may be
+// 1024 entries. Source: ibv_query_gid_table(3).
+func (lib *library) gids(c uintptr, device string, port, entries int) []gid {
+	if lib.queryGIDs == 0 {
+		return readGIDs(sysfs, device, port)
+	}
+	b, err := abi.NewBlock(max(entries, 1) * abi.GIDEntrySize)
+	if err != nil {
+		return readGIDs(sysfs, device, port)
+	}
+	defer b.Free()
+	n, _ := dl.Call(lib.queryGIDs, c, b.Addr(0), uintptr(entries), 0, abi.GIDEntrySize)
+	if int(n) < 0 || int(n) > entries {
+		return readGIDs(sysfs, device, port)
+	}
+	var gids []gid
+	for at := 0; at < int(n)*abi.GIDEntrySize; at += abi.GIDEntrySize {
+		if int(b.U32(at+abi.GIDEntryPort)) != port {
+			continue
+		}
+		g := gid{index: int(b.U32(at + abi.GIDEntryIndex)), raw: [16]byte(b.Bytes(at+abi.GIDEntryGID, 16)), kind: kindInfiniBand}
+		g.addr = netip.AddrFrom16(g.raw).Unmap()
+		switch b.U32(at + abi.GIDEntryType) {
+		case abi.GIDTypeRoCEv1:
+			g.kind = kindRoCEv1
+		case abi.GIDTypeRoCEv2:
+			g.kind = kindRoCEv2
+		}
+		if i, err := net.InterfaceByIndex(int(b.U32(at + abi.GIDEntryNetdev))); err == nil {
+			g.dev = i.Name
+		}
+		gids = append(gids, g)
+	}
+	slices.SortFunc(gids, func(a, b gid) int { return a.index - b.index })
+	return gids
+}
+
+// readGIDs reads a port's table from sysfs: entries without an address are left out. Source: kernel
 // Documentation/ABI/stable/sysfs-class-infiniband (gids, gid_attrs).
 func readGIDs(sys fs.FS, device string, port int) (gids []gid) {
 	dir := path.Join(device, "ports", strconv.Itoa(port))

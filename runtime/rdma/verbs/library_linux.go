@@ -15,7 +15,7 @@ type library struct {
 	path string
 
 	getDeviceList, freeDeviceList, openDevice, closeDevice uintptr
-	queryDevice, queryPort                                 uintptr
+	queryDevice, queryPort, queryGIDs                      uintptr
 	allocPD, deallocPD                                     uintptr
 	regMR, regMRIova, deregMR                              uintptr
 	createChannel, destroyChannel                          uintptr
@@ -72,6 +72,7 @@ func open(path string) (*library, error) {
 		{&lib.closeDevice, "ibv_close_device", "1.1", false},
 		{&lib.queryDevice, "ibv_query_device", "1.1", false},
 		{&lib.queryPort, "ibv_query_port", "1.1", false},
+		{&lib.queryGIDs, "_ibv_query_gid_table", "1.11", true},
 		{&lib.allocPD, "ibv_alloc_pd", "1.1", false},
 		{&lib.deallocPD, "ibv_dealloc_pd", "1.1", false},
 		{&lib.regMR, "ibv_reg_mr", "1.1", false},

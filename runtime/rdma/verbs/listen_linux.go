@@ -22,17 +22,18 @@ const maxStrangers = 64
 
 // listener takes peers in. Each is heard in a goroutine of its own, so that one that says nothing holds nobody up.
 type listener struct {
-	dom    *domain
-	ln     net.Listener
-	came   chan *stranger
-	closed chan struct{}
-	once   sync.Once
-	err    error
-	work   sync.WaitGroup
-	tell   atomic.Pointer[func(peer string, err error)]
+	dom  *domain
+	ln   net.Listener
+	came chan *stranger
+	life context.Context // ends when Close begins
+	die  context.CancelFunc
+	once sync.Once
+	err  error
+	work sync.WaitGroup
+	tell atomic.Pointer[func(peer string, err error)]
 
 	mu    sync.Mutex
-	conns map[net.Conn]bool // those that are heard out, or wait for Accept
+	conns map[net.Conn]bool // those that are heard out; false: those that wait for Accept, or are its already
 }
 
 // stranger is a peer that has said what it is.
@@ -53,7 +54,8 @@ func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error)
 	if err != nil {
 		return nil, fmt.Errorf("verbs: listen at %s: %w", addr, err)
 	}
-	l := &listener{dom: d, ln: ln, came: make(chan *stranger), closed: make(chan struct{}), conns: map[net.Conn]bool{}}
+	l := &listener{dom: d, ln: ln, came: make(chan *stranger), conns: map[net.Conn]bool{}}
+	l.life, l.die = context.WithCancel(context.Background())
 	d.listeners[l] = true
 	l.work.Add(1)
 	go l.run()
@@ -73,7 +75,7 @@ func (l *listener) run() {
 			select { // as when there are no descriptors left
 			case <-time.After(10 * time.Millisecond):
 				continue
-			case <-l.closed:
+			case <-l.life.Done():
 				return
 			}
 		}
@@ -90,10 +92,8 @@ func (l *listener) run() {
 func (l *listener) begin(conn net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-l.closed:
+	if l.life.Err() != nil {
 		return false
-	default:
 	}
 	if len(l.conns) >= maxStrangers {
 		return false
@@ -127,13 +127,16 @@ func (l *listener) hear(conn net.Conn) {
 		l.refuse(conn, err)
 		return
 	}
+	l.mu.Lock()
+	l.conns[conn] = false
+	l.mu.Unlock()
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	select {
 	case l.came <- &stranger{conn, setup}:
 	case <-late.C:
 		l.refuse(conn, fmt.Errorf("%w: nobody accepted it within %v", rdma.ErrTimeout, limit))
-	case <-l.closed:
+	case <-l.life.Done():
 		_ = conn.Close()
 	}
 }
@@ -164,17 +167,16 @@ func (l *listener) Accept(ctx context.Context, answer func([]byte) ([]byte, erro
 
 // AcceptFrom is Accept that tells who the peer is.
 func (l *listener) AcceptFrom(ctx context.Context, answer func(rdma.Request, []byte) ([]byte, error)) (rdma.Queue, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.life, cancel)()
 	for {
 		select {
-		case <-l.closed:
-			return nil, fmt.Errorf("verbs: accept at %s: the listener: %w", l.Addr(), errClosed)
-		default:
-		}
-		select {
 		case <-ctx.Done():
+			if l.life.Err() != nil {
+				return nil, fmt.Errorf("verbs: accept at %s: the listener: %w", l.Addr(), errClosed)
+			}
 			return nil, fmt.Errorf("verbs: accept at %s: %w", l.Addr(), ctx.Err())
-		case <-l.closed:
-			return nil, fmt.Errorf("verbs: accept at %s: the listener: %w", l.Addr(), errClosed)
 		case s := <-l.came:
 			ours, err := answer(rdma.Request{Peer: s.conn.RemoteAddr().String()}, s.setup.Hello)
 			if err == nil && len(ours) > maxHello {
@@ -185,7 +187,7 @@ func (l *listener) AcceptFrom(ctx context.Context, answer func(rdma.Request, []b
 				_ = s.conn.Close()
 				continue
 			}
-			q, err := l.take(s, ours)
+			q, err := l.take(ctx, s, ours)
 			if err == nil {
 				return q, nil
 			}
@@ -194,8 +196,9 @@ func (l *listener) AcceptFrom(ctx context.Context, answer func(rdma.Request, []b
 	}
 }
 
-// take connects a peer. Until it has said that its queue pair is ready, what is posted waits.
-func (l *listener) take(s *stranger, ours []byte) (*queue, error) {
+// take connects a peer, and waits until its queue pair is ready: an honest one takes a round trip.
+func (l *listener) take(ctx context.Context, s *stranger, ours []byte) (*queue, error) {
+	defer context.AfterFunc(ctx, func() { _ = s.conn.SetDeadline(past) })()
 	d := l.dom
 	theirs := netip.AddrFrom16(s.setup.GID).Unmap()
 	own, err := choose(d.adapter.port.gids, d.adapter.port.kind, d.adapter.index, addrOf(s.conn.LocalAddr()), &theirs)
@@ -206,43 +209,47 @@ func (l *listener) take(s *stranger, ours []byte) (*queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = q.join(s.setup, own); err != nil {
+	if err = q.join(s.setup, own); err == nil {
+		err = q.welcome(s.conn, &own, ours)
+	}
+	if err != nil {
 		return nil, errors.Join(err, q.release())
 	}
 	q.hello, q.plain = s.setup.Hello, len(ours) == 0
 	q.keys.open = q.plain
-	_ = s.conn.SetDeadline(time.Now().Add(d.adapter.handshake))
-	if err = say(s.conn, q.setup(&own, ours)); err != nil {
-		return nil, errors.Join(err, q.release())
-	}
 	q.ctl = newControl(q, s.conn)
-	q.ctl.start()
 	if err := d.admit(q); err != nil {
 		return nil, errors.Join(err, q.Close())
 	}
-	q.expect(d.adapter.handshake)
+	q.ctl.start()
 	return q, nil
 }
 
-// expect gives the peer some time to say that its queue pair is ready.
-func (q *queue) expect(limit time.Duration) {
-	time.AfterFunc(limit, func() {
-		q.postMu.Lock()
-		ready := q.ready
-		q.postMu.Unlock()
-		if !ready {
-			q.fail(q.lost("the peer did not say within %v that it is ready", limit), "it did not hear in time that this side is ready")
-		}
-	})
+// welcome tells the peer of this side's queue pair, and hears that its own is ready.
+func (q *queue) welcome(conn net.Conn, own *gid, ours []byte) error {
+	_ = conn.SetDeadline(time.Now().Add(q.dom.adapter.handshake / 2))
+	if err := say(conn, q.setup(own, ours)); err != nil {
+		return err
+	}
+	m, err := readFrame(conn)
+	if err != nil {
+		return fmt.Errorf("it did not say that it is ready: %w", err)
+	}
+	if _, ok := m.(*exchange.Ready); !ok {
+		return fmt.Errorf("%w: it said %T before it was ready", rdma.ErrProtocol, m)
+	}
+	return nil
 }
 
 // Close stops listening.
 func (l *listener) Close() error {
 	l.once.Do(func() {
 		l.mu.Lock()
-		close(l.closed)
-		for conn := range l.conns {
-			_ = conn.SetDeadline(past)
+		l.die()
+		for conn, heard := range l.conns {
+			if heard {
+				_ = conn.SetDeadline(past)
+			}
 		}
 		l.mu.Unlock()
 		l.err = l.ln.Close()

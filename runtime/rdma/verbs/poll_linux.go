@@ -187,7 +187,11 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 	}
 	*out = rdma.Completion{ID: q.recvs[head&q.rmask].id, Verb: rdma.VerbReceive}
 	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess {
-		out.Err = q.failure(rdma.VerbReceive, status, b.U32(at+abi.WCVendorErr))
+		verb := rdma.VerbReceive
+		if m := q.recvs[head&q.rmask].mem; m == nil || m.dead.Load() {
+			verb = 0
+		}
+		out.Err = q.failure(verb, status, b.U32(at+abi.WCVendorErr))
 	} else {
 		if b.U32(at+abi.WCOpcode) == abi.WCOpRecvImm {
 			out.Verb = rdma.VerbNotify

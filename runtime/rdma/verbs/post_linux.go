@@ -82,7 +82,7 @@ func (q *queue) post(wrs []rdma.WorkRequest) (int, error) {
 
 // detained reports whether what is posted now does not go to the device.
 func (q *queue) detained() bool {
-	return q.halted || len(q.waiting) > 0 || !q.ready || q.failed.Load() != nil
+	return q.halted || len(q.waiting) > 0 || q.failed.Load() != nil
 }
 
 // hand gives the device the requests up to the first that it is not to have, and returns how many were taken, that one
@@ -216,7 +216,7 @@ type heldRequest struct {
 
 // resume gives the device what waited, as far as the peer's keys are known now. The post lock is held.
 func (q *queue) resume() {
-	for len(q.waiting) > 0 && q.ready {
+	for len(q.waiting) > 0 {
 		if q.failed.Load() != nil || q.halted || q.closed.Load() {
 			q.flushWaiting(0)
 			return
@@ -462,6 +462,7 @@ func (q *queue) giveReceives(rs []rdma.ReceiveRequest) {
 		r.id = rs[i].ID
 		r.here.Store(false)
 		g := q.local(rs[i].Buf.Key)
+		r.mem = g
 		b.Put64(recvsAt+i*abi.RecvSize+abi.RecvID, isReceive|(from+uint64(i)))
 		addr := uint64(uintptr(rs[i].Buf.Ptr))
 		if g != nil {

@@ -52,7 +52,6 @@ type queue struct {
 	keys    keyring
 	waiting []heldRequest // for an answer about a key; with them all that is behind
 	halted  bool          // a request was refused here: what is behind it is flushed
-	ready   bool          // the peer's queue pair is
 	took    atomic.Uint64 // receives taken so far
 	recvs   []receive
 	rmask   uint64
@@ -87,6 +86,7 @@ const (
 // receive is a buffer that the device has, or would have if the queue had not failed.
 type receive struct {
 	id   uint64
+	mem  *region     // where it is
 	here atomic.Bool // the device does not have it
 }
 

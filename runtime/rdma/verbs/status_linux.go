@@ -14,16 +14,16 @@ import (
 func (q *queue) reason(verb rdma.Verb, status uint32) *rdma.StatusError {
 	e := &rdma.StatusError{Status: rdma.StatusProvider, Detail: "the device's status is " + statusText(status)}
 	switch status {
-	case abi.WCLocLen:
-		e.Status = rdma.StatusLocal
-		if verb == rdma.VerbReceive {
-			e.Status = rdma.StatusTooLong
+	case abi.WCLocLen, abi.WCLocQPOp, abi.WCLocProt, abi.WCLocAccess:
+		if e.Status = rdma.StatusLocal; verb == rdma.VerbReceive {
+			e.Status = rdma.StatusTooLong // its buffer was looked at before: what else can be wrong is the message
 		}
-	case abi.WCLocQPOp, abi.WCLocProt, abi.WCLocAccess:
-		e.Status = rdma.StatusLocal
-	case abi.WCRemInvReq:
-		if e.Status = rdma.StatusRemoteRight; verb == rdma.VerbSend {
+	case abi.WCRemInvReq, abi.WCRemOp:
+		switch verb {
+		case rdma.VerbSend:
 			e.Status = rdma.StatusTooLong
+		case rdma.VerbWrite, rdma.VerbWriteNotify, rdma.VerbRead, rdma.VerbCompareSwap, rdma.VerbFetchAdd:
+			e.Status = rdma.StatusRemoteRight
 		}
 	case abi.WCRemAccess:
 		// Range and rights are right by the peer's word, or the peer gave none.

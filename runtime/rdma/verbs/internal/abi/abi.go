@@ -42,6 +42,18 @@ const (
 	PortAttrLinkLayer = 46
 )
 
+// struct ibv_gid_entry, and the types of GIDs in it.
+const (
+	GIDEntrySize   = 32
+	GIDEntryGID    = 0
+	GIDEntryIndex  = 16
+	GIDEntryPort   = 20
+	GIDEntryType   = 24
+	GIDEntryNetdev = 28
+	GIDTypeRoCEv1  = 1
+	GIDTypeRoCEv2  = 2
+)
+
 // struct ibv_comp_channel, ibv_cq, ibv_qp, ibv_mr.
 const (
 	ChannelFD = 8

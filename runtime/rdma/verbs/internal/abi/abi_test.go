@@ -28,6 +28,8 @@ var places = []struct {
 	{"ibv_device_attr", "phys_port_cnt", DeviceAttrPorts},
 	{"ibv_port_attr", "state", PortAttrState}, {"ibv_port_attr", "active_mtu", PortAttrActiveMTU}, {"ibv_port_attr", "gid_tbl_len", PortAttrGIDs},
 	{"ibv_port_attr", "max_msg_sz", PortAttrMaxMsg}, {"ibv_port_attr", "lid", PortAttrLID}, {"ibv_port_attr", "link_layer", PortAttrLinkLayer},
+	{"ibv_gid_entry", "gid", GIDEntryGID}, {"ibv_gid_entry", "gid_index", GIDEntryIndex}, {"ibv_gid_entry", "port_num", GIDEntryPort},
+	{"ibv_gid_entry", "gid_type", GIDEntryType}, {"ibv_gid_entry", "ndev_ifindex", GIDEntryNetdev},
 	{"ibv_comp_channel", "fd", ChannelFD}, {"ibv_cq", "cqe", CQEntries}, {"ibv_qp", "qp_num", QPNum},
 	{"ibv_mr", "addr", MRAddr}, {"ibv_mr", "lkey", MRLKey}, {"ibv_mr", "rkey", MRRKey},
 	{"ibv_sge", "addr", SGEAddr}, {"ibv_sge", "length", SGELength}, {"ibv_sge", "lkey", SGELKey},
@@ -64,7 +66,7 @@ var places = []struct {
 
 // sizes are of structures that this program makes.
 var sizes = map[string]int{
-	"ibv_device_attr": DeviceAttrSize, "ibv_sge": SGESize, "ibv_send_wr": SendSize, "ibv_recv_wr": RecvSize, "ibv_wc": WCSize,
+	"ibv_device_attr": DeviceAttrSize, "ibv_sge": SGESize, "ibv_gid_entry": GIDEntrySize, "ibv_send_wr": SendSize, "ibv_recv_wr": RecvSize, "ibv_wc": WCSize,
 	"ibv_qp_init_attr": InitAttrSize, "ibv_qp_attr": QPAttrSize, "ibv_async_event": AsyncEventSize, "rdma_conn_param": ConnParamSize,
 }
 
@@ -89,6 +91,7 @@ var numbers = map[string]int{
 	"IBV_EVENT_CQ_ERR": EventCQErr, "IBV_EVENT_QP_FATAL": EventQPFatal, "IBV_EVENT_QP_REQ_ERR": EventQPReqErr, "IBV_EVENT_QP_ACCESS_ERR": EventQPAccessErr,
 	"IBV_EVENT_COMM_EST": EventCommEst, "IBV_EVENT_DEVICE_FATAL": EventDeviceFatal, "IBV_EVENT_PORT_ACTIVE": EventPortActive, "IBV_EVENT_PORT_ERR": EventPortErr,
 	"IBV_EVENT_LID_CHANGE": EventLIDChange, "IBV_EVENT_GID_CHANGE": EventGIDChange,
+	"IBV_GID_TYPE_ROCE_V1": GIDTypeRoCEv1, "IBV_GID_TYPE_ROCE_V2": GIDTypeRoCEv2,
 	"RDMA_PS_TCP": CMPortSpaceTCP, "RDMA_CM_EVENT_ADDR_RESOLVED": CMAddrResolved, "RDMA_CM_EVENT_ADDR_ERROR": CMAddrError,
 	"RDMA_CM_EVENT_ROUTE_RESOLVED": CMRouteResolved, "RDMA_CM_EVENT_ROUTE_ERROR": CMRouteError, "RDMA_CM_EVENT_CONNECT_REQUEST": CMConnectRequest,
 	"RDMA_CM_EVENT_CONNECT_ERROR": CMConnectError, "RDMA_CM_EVENT_UNREACHABLE": CMUnreachable, "RDMA_CM_EVENT_REJECTED": CMRejected,
