@@ -52,10 +52,7 @@ func run(pass *analysis.Pass) (any, error) {
 	if known == nil {
 		return nil, nil // it has nothing to do with the runtime
 	}
-	for fn, list := range r.calls {
-		pass.ExportObjectFact(fn, &Effects{list})
-	}
-	c := &check{pass: pass, info: pass.TypesInfo, trusted: r.trusted, known: index(known, pass, r.calls), filter: ignore.New(pass, codes...), met: map[string][]meeting{}}
+	c := &check{pass: pass, info: pass.TypesInfo, trusted: r.trusted, calls: r.calls, known: index(known, pass, r.calls), filter: ignore.New(pass, codes...), met: map[string][]meeting{}}
 	var files []*ast.File
 	for _, f := range pass.Files {
 		if !ast.IsGenerated(f) {
@@ -67,6 +64,7 @@ func run(pass *analysis.Pass) (any, error) {
 		c.root = inspector.New(files).Root()
 		c.visit()
 	}
+	c.export()
 	c.filter.Done()
 	return nil, nil
 }
@@ -82,6 +80,7 @@ type check struct {
 	zeros   map[*types.Var]bool // local variables that never get a value
 	defs    map[*types.Var]def  // what local variables hold, if they never get another value
 	met     map[string][]meeting
+	calls   map[*types.Func][]Effect // what functions of the package do, for those who import it
 }
 
 func (c *check) visit() {
@@ -115,6 +114,7 @@ func (c *check) visit() {
 			c.tampered(n.X)
 		}
 	}
+	c.instances()
 	c.versions()
 }
 

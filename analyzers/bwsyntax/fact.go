@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/types"
+	"maps"
 	"slices"
 
 	"golang.org/x/tools/go/analysis"
@@ -123,7 +124,7 @@ func index(k *Known, pass *analysis.Pass, own map[*types.Func][]Effect) *lookup 
 	self := pass.Pkg
 	l := &lookup{
 		kinds: map[Function]string{}, functions: map[Function]bool{}, packages: map[string]bool{},
-		markers: map[Function]Marker{}, schemas: map[Function]Schema{}, effects: own, imported: pass.ImportObjectFact,
+		markers: map[Function]Marker{}, schemas: map[Function]Schema{}, effects: maps.Clone(own), imported: pass.ImportObjectFact,
 	}
 	for _, t := range k.Types {
 		if t.Path != self.Path() {

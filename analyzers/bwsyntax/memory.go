@@ -36,6 +36,8 @@ func (c *check) pointerMade(n *ast.CallExpr, from types.Type) {
 		case slices.Contains(elsewhere, where) && !c.numbers(o) && (o.through(directive.Address) || o.through(directive.Views)):
 			c.report(diag.DeviceAddress, n, also(e.Pos(), e.End(), "its memory is %s", where), "%s memory has no address that this program can use", where)
 			return
+		case where == "" && o.through(directive.Views):
+			c.depends(n, t, points)
 		}
 	}
 }
@@ -84,11 +86,18 @@ func (c *check) writable(n *ast.CallExpr, o origin, as string) {
 		if k := c.known.kind(deref(t)); k != directive.Window && k != directive.Handle {
 			continue
 		}
-		if access := c.known.marked(t, directive.Access); strings.Contains(access, "write") || strings.Contains(access, "atomic") {
+		if access := c.known.marked(t, directive.Access); access == "" {
+			c.depends(n, t, exposes)
+		} else if peerWrites(access) {
 			c.report(diag.PeerWritable, n, also(e.Pos(), e.End(), "peers may change it: %s", access), "%s over memory that a peer may change while it is read", as)
 		}
 		return
 	}
+}
+
+// peerWrites reports whether peers may change memory that has an access.
+func peerWrites(access string) bool {
+	return strings.Contains(access, "write") || strings.Contains(access, "atomic")
 }
 
 // atomically reports whether a conversion is for a function of sync/atomic.

@@ -7,6 +7,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/fork"
+	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/helper"
 	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/quote"
 )
 
@@ -67,4 +68,19 @@ func eachOne(w quote.QuoteWindow[barewire.RemoteWrite]) (sum uint64) {
 	return sum
 }
 
-var _ = []any{address, refAddress, device, deviceNumber, deviceSlice, over, sliceOver, pointer5, sliceOfMany, data, eachOne}
+func begun[W fork.Host | fork.Card](b *fork.Buffer[W]) *float32 {
+	return (*float32)(b.Pointer())
+}
+
+func begunToo[W fork.Host | fork.Card](b *fork.Buffer[W]) float32 { return *begun(b) }
+
+func instances(card *fork.Buffer[fork.Card], w quote.QuoteWindow[barewire.RemoteWrite], r *quote.QuoteCPU[barewire.RemoteAtomic]) {
+	_ = begun(card)                            // want BW5009 "with fork.Card, begun makes a pointer of memory that has no address"
+	_ = begunToo(card)                         // want BW5009 "with fork.Card, begunToo makes a pointer"
+	_ = helper.All(w)                          // want BW5010 "with barewire.RemoteWrite, All makes a pointer or slice over memory"
+	_ = helper.First(w)                        // want BW5010 "with barewire.RemoteWrite, First makes a pointer or slice"
+	use := helper.First[barewire.RemoteAtomic] // want BW5010 "with barewire.RemoteAtomic, First"
+	_ = use
+}
+
+var _ = []any{instances, address, refAddress, device, deviceNumber, deviceSlice, over, sliceOver, pointer5, sliceOfMany, data, eachOne}

@@ -9,6 +9,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/fork"
+	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/helper"
 	older "github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/older"
 	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/quote"
 )
@@ -142,6 +143,12 @@ func unknownAccess[A barewire.Access](w quote.QuoteWindow[A]) (*quote.Quote, err
 	return quote.QuoteOver(quote.QuoteAt(w, 0).Bytes())
 }
 
-var _ = []any{cast, messages, prefix, copied, reassigned, bridge, imports[barewire.RemoteRead], narrower,
+func instances(host *fork.Buffer[fork.Host], w quote.QuoteWindow[barewire.RemoteRead]) float32 {
+	_, _ = helper.All(w), helper.First(w)
+	_ = helper.Copy(quote.QuoteWindow[barewire.RemoteWrite]{})
+	return *anywhere(host)
+}
+
+var _ = []any{instances, cast, messages, prefix, copied, reassigned, bridge, imports[barewire.RemoteRead], narrower,
 	unknownRights[barewire.RemoteRead, barewire.RemoteRead], looked, sent, host, anywhere[fork.Host], forDriver,
 	exclusive, views, byHand, unknownAccess[barewire.Local]}

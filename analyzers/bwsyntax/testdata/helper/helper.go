@@ -10,3 +10,18 @@ import (
 type Region = quote.QuoteCPU[barewire.Local]
 
 func Get() *Region { return nil }
+
+// All are the elements of a window, which nobody may change meanwhile.
+func All[A barewire.Access](w quote.QuoteWindow[A]) []quote.Quote {
+	all, _ := quote.QuoteSliceOver(quote.QuoteAt(w, 0).Bytes())
+	return all
+}
+
+// First is the first of them.
+func First[A barewire.Access](w quote.QuoteWindow[A]) *quote.Quote { return &All(w)[0] }
+
+// Copy is a copy of the first.
+func Copy[A barewire.Access](w quote.QuoteWindow[A]) (q quote.Quote) {
+	_ = quote.QuoteAt(w, 0).Load(&q)
+	return q
+}
