@@ -12,12 +12,15 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/soft"
 )
 
-// TestPlainPeer has a peer that speaks no barewire: it says nothing of ours when it connects.
-func TestPlainPeer(t *testing.T) {
-	f := soft.New(soft.Config{})
+// plainPair is a connection with a program that uses a provider by itself: ours with its domain, and the other's
+// with its own.
+func plainPair(t *testing.T, cfg rdma.Config, hello []byte) (*rdma.Domain, *rdma.Conn, rdma.ProtectionDomain, rdma.Queue) {
+	t.Helper()
 	ctx := limit(t)
-	dev := must(rdma.Open(ctx, rdma.Config{Provider: f, Logger: quiet}))(t)
-	defer dev.Close()
+	f := soft.New(soft.Config{})
+	cfg.Provider, cfg.Logger = f, quiet
+	dev := must(rdma.Open(ctx, cfg))(t)
+	t.Cleanup(func() { dev.Close() })
 	dom := must(dev.Domain())(t)
 	ln := must(dom.Listen(ctx, "plain"))(t)
 	got := make(chan *rdma.Conn, 1)
@@ -26,10 +29,16 @@ func TestPlainPeer(t *testing.T) {
 		got <- c
 	}()
 	raw := must(f.Open(ctx, "soft0", &rdma.Config{Depth: 16}))(t)
-	defer raw.Close()
+	t.Cleanup(func() { raw.Close() })
 	pd := must(raw.NewDomain())(t)
-	q := must(pd.Dial(ctx, "plain", []byte("hello, world")))(t)
-	c := <-got
+	q := must(pd.Dial(ctx, "plain", hello))(t)
+	return dom, <-got, pd, q
+}
+
+// TestPlainPeer has a peer that speaks no barewire: it says nothing of ours when it connects.
+func TestPlainPeer(t *testing.T) {
+	ctx := limit(t)
+	dom, c, pd, q := plainPair(t, rdma.Config{}, []byte("hello, world"))
 	if c == nil || !c.Plain() {
 		t.Fatal("it is not plain")
 	}
@@ -70,22 +79,8 @@ func TestPlainPeer(t *testing.T) {
 
 // TestPlainTooMuch has another program send more than there is room for: no buffer of the caller's would help.
 func TestPlainTooMuch(t *testing.T) {
-	f := soft.New(soft.Config{})
 	ctx := limit(t)
-	dev := must(rdma.Open(ctx, rdma.Config{Provider: f, Logger: quiet, MaxMessage: 512}))(t)
-	defer dev.Close()
-	dom := must(dev.Domain())(t)
-	ln := must(dom.Listen(ctx, "small"))(t)
-	got := make(chan *rdma.Conn, 1)
-	go func() {
-		c, _ := ln.Accept(ctx)
-		got <- c
-	}()
-	raw := must(f.Open(ctx, "soft0", &rdma.Config{Depth: 16}))(t)
-	defer raw.Close()
-	pd := must(raw.NewDomain())(t)
-	q := must(pd.Dial(ctx, "small", nil))(t)
-	c := <-got
+	_, c, pd, q := plainPair(t, rdma.Config{MaxMessage: 512}, nil)
 	mem := make([]uint64, 128)
 	keys := must(pd.Register(rdma.Memory{Base: unsafe.Pointer(&mem[0]), Len: 1024}, 0, nil))(t)
 	wr := rdma.WorkRequest{Verb: rdma.VerbSend, Segs: 1}

@@ -203,22 +203,18 @@ func BenchmarkWrite1MiB(b *testing.B) {
 	})
 	b.Run("shm", func(b *testing.B) {
 		b.SetBytes(n)
-		wrs := []rdma.WorkRequest{left.one(rdma.VerbWrite, 1, 0, n, right, 0)}
-		var out [1]rdma.Completion
-		left.post(b, wrs...)
-		left.done(b, 1)
-		b.ReportAllocs()
-		for b.Loop() {
-			put(b, left, wrs)
-			left.q.Poll(out[:])
-		}
+		writes(b, left, right, n)
 	})
 }
 
 // BenchmarkWrite8 is a small write, and looking for its completion.
 func BenchmarkWrite8(b *testing.B) {
 	left, right := pair(b, nil, 4096)
-	wrs := []rdma.WorkRequest{left.one(rdma.VerbWrite, 1, 0, 8, right, 0)}
+	writes(b, left, right, 8)
+}
+
+func writes(b *testing.B, left, right *side, n int) {
+	wrs := []rdma.WorkRequest{left.one(rdma.VerbWrite, 1, 0, n, right, 0)}
 	var out [1]rdma.Completion
 	left.post(b, wrs...)
 	left.done(b, 1)

@@ -21,15 +21,7 @@ const bulk = 1 << 18
 // writer is the second process: it imports "bulk" and writes all of it, again and again.
 func writer(addr string) error {
 	ctx := context.Background()
-	dev, err := rdma.Open(ctx, rdma.Config{Provider: provider{}, Mode: rdma.Busy, OpTimeout: -1})
-	if err != nil {
-		return err
-	}
-	dom, err := dev.Domain()
-	if err != nil {
-		return err
-	}
-	conn, err := dom.Dial(ctx, addr)
+	dom, conn, err := dialled(ctx, addr, rdma.Config{Mode: rdma.Busy, OpTimeout: -1})
 	if err != nil {
 		return err
 	}
@@ -37,13 +29,9 @@ func writer(addr string) error {
 	if err != nil {
 		return err
 	}
-	r, err := barewire.New(sample.TickInCPU(), bulk)
+	local, err := oneLocal(dom, bulk)
 	if err != nil {
 		return err
-	}
-	local, err := rdma.Register(dom, r, sample.TickLocal())
-	if err != nil {
-		return errors.Join(err, r.Close())
 	}
 	defer local.Close()
 	ready()
@@ -55,6 +43,34 @@ func writer(addr string) error {
 	}
 	forget() // what it wrote to was taken back
 	return nil
+}
+
+// dialled is a connection of a process that does nothing else, and its domain.
+func dialled(ctx context.Context, addr string, cfg rdma.Config) (*rdma.Domain, *rdma.Conn, error) {
+	cfg.Provider = provider{}
+	dev, err := rdma.Open(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	dom, err := dev.Domain()
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := dom.Dial(ctx, addr)
+	return dom, conn, err
+}
+
+// oneLocal is a region of n elements that is registered for this process alone.
+func oneLocal(dom *rdma.Domain, n int) (*barewire.Region[sample.Tick, barewire.CPU, barewire.Local], error) {
+	r, err := barewire.New(sample.TickInCPU(), n)
+	if err != nil {
+		return nil, err
+	}
+	local, err := rdma.Register(dom, r, sample.TickLocal())
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return local, nil
 }
 
 // opened is the provider, and remembers the adapter that it opened.

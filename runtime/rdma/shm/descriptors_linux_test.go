@@ -88,15 +88,7 @@ func TestNoDescriptorForImport(t *testing.T) {
 func lacking(addr string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	dev, err := rdma.Open(ctx, rdma.Config{Provider: provider{}})
-	if err != nil {
-		return err
-	}
-	dom, err := dev.Domain()
-	if err != nil {
-		return err
-	}
-	conn, err := dom.Dial(ctx, addr)
+	dom, conn, err := dialled(ctx, addr, rdma.Config{})
 	if err != nil {
 		return err
 	}
@@ -114,13 +106,9 @@ func lacking(addr string) error {
 	if err != nil {
 		return err
 	}
-	r, err := barewire.New(sample.TickInCPU(), 1)
+	local, err := oneLocal(dom, 1)
 	if err != nil {
 		return err
-	}
-	local, err := rdma.Register(dom, r, sample.TickLocal())
-	if err != nil {
-		return errors.Join(err, r.Close())
 	}
 	defer local.Close()
 	op, err := rdma.Write(conn, rem.Slice(0, 1), local.Span(0, 1))

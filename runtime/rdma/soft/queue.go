@@ -123,7 +123,18 @@ func (q *queue) Now(wr *rdma.WorkRequest) (result uint64, done bool) {
 		q.mu.Unlock()
 		return 0, true
 	}
-	var serr *rdma.StatusError
+	if wr.Verb == rdma.VerbSend || wr.Verb == rdma.VerbWriteNotify {
+		done = q.expected(wr) && q.send(wr, new(bool)) == nil
+		q.release()
+		return 0, done
+	}
+	result, serr, known := q.oneSided(wr)
+	q.release()
+	return result, known && serr == nil
+}
+
+// oneSided does a request in which the peer's program takes no part. It reports whether it is one. mu is held.
+func (q *queue) oneSided(wr *rdma.WorkRequest) (result uint64, serr *rdma.StatusError, known bool) {
 	switch wr.Verb {
 	case rdma.VerbWrite:
 		serr = q.write(wr)
@@ -131,17 +142,11 @@ func (q *queue) Now(wr *rdma.WorkRequest) (result uint64, done bool) {
 		serr = q.read(wr)
 	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
 		result, serr = q.atomic(wr)
-	case rdma.VerbSend, rdma.VerbWriteNotify:
-		done = q.expected(wr) && q.send(wr, new(bool)) == nil
-		q.release()
-		return 0, done
 	case rdma.VerbFlush:
 	default:
-		q.release()
-		return 0, false
+		return 0, nil, false
 	}
-	q.release()
-	return result, serr == nil
+	return result, serr, true
 }
 
 // expected reports whether the peer has a receive for a message or a notification. Nobody else uses it. mu is held.
@@ -196,25 +201,17 @@ func (q *queue) post(wrs []rdma.WorkRequest) (n int, err error) {
 
 // perform does a request now, if it needs to wait for nothing.
 func (q *queue) perform(wr *rdma.WorkRequest) bool {
-	var result uint64
-	var serr *rdma.StatusError
-	switch wr.Verb {
-	case rdma.VerbWrite:
-		serr = q.write(wr)
-	case rdma.VerbRead:
-		serr = q.read(wr)
-	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
-		result, serr = q.atomic(wr)
-	case rdma.VerbSend, rdma.VerbWriteNotify:
+	result, serr, known := q.oneSided(wr)
+	if !known {
+		if wr.Verb != rdma.VerbSend && wr.Verb != rdma.VerbWriteNotify {
+			return false
+		}
 		var placed bool
 		err := q.send(wr, &placed)
 		if err == errHungry {
 			return false
 		}
 		serr, _ = err.(*rdma.StatusError)
-	case rdma.VerbFlush:
-	default:
-		return false
 	}
 	if q.ended != nil || serr != nil { // it failed, or the queue did while a long copy ran
 		q.wait.add(wr).finish(result, serr)
