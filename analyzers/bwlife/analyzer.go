@@ -152,6 +152,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 		}
 	}
 	a.together(fn, sum)
+	a.onNode(fn)
 	if sum != nil {
 		sum.Sort()
 	}

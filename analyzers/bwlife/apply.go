@@ -136,6 +136,7 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 	if c.Uses && c.Post != facts.Released && c.Post != facts.Moved {
 		r.use(o.s, id, site.Pos())
 	}
+	r.guarded(o.s, id, site, c)
 	switch c.Post {
 	case facts.Released, facts.Moved:
 		r.end(o.s, id, site, c.How, c.Post == facts.Moved)
@@ -152,6 +153,9 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 	for _, d := range c.Derived {
 		if d.Result < len(o.vals) {
 			o.vals[d.Result] = r.derive(fr, o.s, site, t, id, d, o.vals[d.Result])
+			if v := o.vals[d.Result]; c.Needs && v.kind == object && d.Kind == directive.View {
+				r.infos[v.id].held = true
+			}
 		}
 	}
 	return true
@@ -222,6 +226,7 @@ func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, t target, of
 		info.ext, now.stale = r.postedOn(fr, s, site, t, of, d, was)
 	case "view":
 		info.ext, now.stale = r.viewed(fr, s, site, t, of, d)
+		info.held = r.infos[of].held
 	}
 	r.supersede(s, key)
 	key.ext = info.ext
@@ -288,6 +293,10 @@ func (r *run) birth(fr *frame, in []outcome, site ssa.CallInstruction, sum *fact
 		}
 		*o.s.main() = thing{phase: live, at: site.Pos()}
 		o.vals[r.spec.result] = value{kind: object}
+		if fresh.Held {
+			r.mark(o.s, 0, bracket, thing{phase: lost})
+		}
+		r.buffers(fr, o.s)
 		out = append(out, o)
 	}
 	return out

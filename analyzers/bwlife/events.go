@@ -80,6 +80,7 @@ func (r *run) use(s *state, id int32, at token.Pos) {
 		r.useAbsent(s, at)
 	case id == 0 && m.phase == dead:
 		r.useDead(s, at, m)
+	case info.kind == "view" && info.held && r.yielded(s, id, at):
 	case info.kind == "view" && r.rootOfView(id) == 0:
 		m.used = m.used || m.phase == live
 		if m.phase == dead {

@@ -85,6 +85,7 @@ type objectInfo struct {
 	null   value // a condition: that it is nil
 	ext    extent
 	fills  bool // of an operation: it writes what it is about
+	held   bool // of a view: what it is of has to be acquired
 }
 
 // exit is a way out of an activation.

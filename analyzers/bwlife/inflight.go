@@ -258,10 +258,17 @@ func (r *run) touches(s *state, site ssa.CallInstruction, t target, sum *facts.F
 // touch is a read or a write of memory through a view: no operation may have it meanwhile.
 func (r *run) touch(s *state, id int32, at token.Pos, writes bool) {
 	view := s.thing(id)
+	if r.infos[id].kind == buffer {
+		r.tooEarly(s, id, at, writes)
+		return
+	}
 	if s.main().phase != live || view == nil || view.stale || r.infos[id].kind != "view" {
 		return
 	}
 	root := r.region(id)
+	if writes && r.infos[id].held {
+		r.mark(s, root, dirty, thing{phase: live, at: at})
+	}
 	for _, t := range s.things[1:] {
 		op := r.infos[t.id]
 		if op.kind != "op" || t.phase != live || t.free || t.stale || op.parent != root || !(writes || op.fills) || !r.infos[id].ext.within(op.ext) {

@@ -69,7 +69,7 @@ func (r *run) freshness(sum *facts.Func) {
 			sum.Closes = append(sum.Closes, r.closing(i)...)
 			j := slices.IndexFunc(sum.Fresh, func(f facts.Fresh) bool { return f.Result == i })
 			if j < 0 {
-				sum.Fresh = append(sum.Fresh, facts.Fresh{Result: i, When: when})
+				sum.Fresh = append(sum.Fresh, facts.Fresh{Result: i, Held: r.mayBeHeld(), When: when})
 			} else if !slices.Equal(sum.Fresh[j].When, when) {
 				sum.Fresh[j].When = nil
 				sum.Fresh[j].Result = -1 // two ways that do not go together

@@ -50,6 +50,9 @@ func (r *run) sliceOf() *slice {
 		i := f.defs[f.numbers[r.spec.call.Value()]]
 		sl.runs(i)
 		sl.leads(r.spec.call.Value())
+		for _, v := range r.filled() {
+			sl.leads(v)
+		}
 	case r.spec.value != nil:
 		sl.runs(f.defs[f.numbers[r.spec.value]])
 		sl.leads(r.spec.value)

@@ -159,7 +159,7 @@ func (r *run) unary(fr *frame, s *state, in *ssa.UnOp, self value) value {
 		if x.kind == object {
 			r.use(s, x.id, in.Pos())
 			r.touch(s, x.id, in.Pos(), false)
-			if r.infos[x.id].kind == "view" {
+			if k := r.infos[x.id].kind; k == "view" || k == buffer {
 				return self // what it shows, copied
 			}
 			return x

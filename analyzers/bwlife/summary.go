@@ -185,6 +185,7 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 			continue // the second: a field that is nil is none of which a caller asks what became
 		}
 		c := facts.Case{When: r.conditions(e), Uses: m.used, How: ""}
+		r.guards(e.s, &c)
 		switch {
 		case m.phase == dead && m.moved:
 			c.Post, c.How = facts.Moved, r.fn.Name()

@@ -217,5 +217,6 @@ func (a *analyzer) flush() {
 var codes = []diag.Code{
 	diag.UseAfterRelease, diag.DoubleRelease, diag.UseAfterMove, diag.Leak, diag.WindowLeak, diag.WindowAfterClose,
 	diag.ReleaseBorrowed, diag.ReleaseInFlight, diag.DroppedOp, diag.IgnoredWait, diag.ViewOutlives, diag.ErrorPathUse,
-	diag.LyingDirective, diag.TouchInFlight, diag.ReleaseShared, diag.ForeignDomain,
+	diag.LyingDirective, diag.TouchInFlight, diag.ReleaseShared, diag.ForeignDomain, diag.OutsideAcquire, diag.UnflushedWrite,
+	diag.WrongNode,
 }

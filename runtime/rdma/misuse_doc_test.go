@@ -87,6 +87,7 @@ func misusePage(t *testing.T) string {
 		}
 		fmt.Fprintf(&s, "| %s | %s | %s | %s |\n", n, m.mistake, strings.Join(m.ends, "; "), m.how)
 	}
+	s.WriteString(devices)
 	s.WriteString("\n## What is said\n")
 	for _, m := range catalogue {
 		m.section(t, &s, said[m.n])
@@ -113,6 +114,23 @@ iwarp (between hosts). The tests commit each one that can be committed.
 
 The compiler's errors are those of %[1]c%[2]s%[1]c, shortened: a type that is "missing in" a constraint comes with the list of those that are not.
 
+`
+
+// devices is for memory that the runtime does not have yet. The corpus of the analyzers is held to it.
+const devices = `
+## Memory of devices
+
+There is no memory of GPUs here yet, and none that hosts share without coherence. What such memory asks for can be said already, by the
+directives ` + "`fills`, `acquires`, `yields`, `needs`, `cleans` and `hands`" + `; the analyzers' corpus has types that carry them. Of the mistakes
+that programs with such memory were found to have, vet finds these:
+
+| | mistake | here |
+|---|---|---|
+| memory 9 | what a copy from the device fills is read before it has ended | vet (BW5114) |
+| memory 10 | the source of a copy to the device is written or freed before it has ended | vet (BW5108, BW5114) |
+| memory 12 | memory is freed while a kernel runs on it | vet (BW5108) |
+| memory 15 | managed memory is touched while kernels run on it | vet (BW5117) |
+| memory 34 | memory that hosts share without coherence is handed over before it was flushed | vet (BW5118) |
 `
 
 // section is what is said to one entry.

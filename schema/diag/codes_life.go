@@ -18,6 +18,9 @@ const (
 	TouchInFlight    Code = "BW5114"
 	ReleaseShared    Code = "BW5115"
 	ForeignDomain    Code = "BW5116"
+	OutsideAcquire   Code = "BW5117"
+	UnflushedWrite   Code = "BW5118"
+	WrongNode        Code = "BW5119"
 )
 
 var _ = register(
@@ -152,5 +155,30 @@ var _ = register(
 			"connection's domain, or make a sibling of it there: rdma.Also. Reported where one of the two domains is made in the function itself.",
 		Wrong: "mr, err := rdma.Register(domA, r, SampleLocal())\nconn, err := domB.Dial(ctx, addr)\nop, err := rdma.Write(conn, rem, mr.Span(0, 1))\n",
 		Right: "mr, err := rdma.Register(domA, r, SampleLocal())\nhere, err := rdma.Also(domB, mr, SampleLocal())\nop, err := rdma.Write(conn, rem, here.Span(0, 1))\n",
+	},
+	Rule{
+		Code: OutsideAcquire, Name: "outside-acquire", Severity: Error,
+		Title: "memory is touched that is not acquired",
+		Why: "Memory that a GPU manages, or that several hosts share without coherence, is the host's only between the calls that acquire and yield it: before and " +
+			"afterwards its pages may be elsewhere, or the caches hold what was there once. Views are good as long as it is acquired. " +
+			"Functions say by the directives acquires, yields and needs what they are.",
+		Wrong: "v := m.View()\nerr := m.Acquire(ctx)\n",
+		Right: "err := m.Acquire(ctx)\nv := m.View()\nv[0] = 1\nerr = m.Release()\n",
+	},
+	Rule{
+		Code: UnflushedWrite, Name: "unflushed-write", Severity: Error,
+		Title: "shared memory is handed over before what was written is written back",
+		Why: "Hosts that share memory without hardware coherence see each other's writes when they have been written back from the caches; others who are told before " +
+			"read what was there. Functions say by the directives cleans and hands what they are.",
+		Wrong: "v[0] = 1\nerr = m.Signal(ctx)\n",
+		Right: "v[0] = 1\nerr = m.Flush()\nerr = m.Signal(ctx)\n",
+	},
+	Rule{
+		Code: WrongNode, Name: "wrong-node", Severity: Warning,
+		Title: "memory of one node is touched by a goroutine that is pinned to another",
+		Why: "Each access then goes over the interconnect, which is slower and shared. Both nodes are constants in the function, so that one of them is " +
+			"meant to be the other. Functions say by the directives node and pins what they are.",
+		Wrong: "r, err := numa.New(SampleInNUMA(), 1)\nunpin, err := numa.Pin(0)\nSampleAt(w, 0).SetCelsius(20)\n",
+		Right: "r, err := numa.New(SampleInNUMA(), 0)\nunpin, err := numa.Pin(0)\nSampleAt(w, 0).SetCelsius(20)\n",
 	},
 )

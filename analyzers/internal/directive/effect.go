@@ -32,6 +32,13 @@ const (
 	Ends     Verb = "ends"
 	Within   Verb = "within"
 	Meets    Verb = "meets"
+	Acquires Verb = "acquires"
+	Yields   Verb = "yields"
+	Needs    Verb = "needs"
+	Cleans   Verb = "cleans"
+	Hands    Verb = "hands"
+	Node     Verb = "node"
+	Pins     Verb = "pins"
 	Address  Verb = "address"
 	Narrows  Verb = "narrows"
 	Names    Verb = "names"
@@ -40,8 +47,8 @@ const (
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
-	Reads: false, Writes: false, Hears: false, Names: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Meets: true, Address: true, Narrows: true,
+	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Names: false,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Meets: true, Address: true, Narrows: true,
 }
 
 // The conditions. The empty one is always.
@@ -124,7 +131,7 @@ func clause(words []string) (c Clause, err error) {
 		switch {
 		case words[0] == "of" && c.Of == "" && c.At == "" && c.On == "":
 			c.Of = words[1]
-		case words[0] == "at" && c.Verb == Views && c.At == "" && c.On == "":
+		case words[0] == "at" && (c.Verb == Views || c.Verb == Starts || c.Verb == Fills) && c.At == "" && c.On == "":
 			c.At = words[1]
 		case words[0] == "count" && c.At != "" && c.At != All && c.Count == "" && c.On == "":
 			c.Count = words[1]

@@ -55,6 +55,10 @@ func (e *effects) cases(how string) []Case {
 		then.Post, then.How = e.always.Post, e.always.How
 	}
 	then.Derived = append(then.Derived, e.always.Derived...)
+	then.Needs, then.Cleans, then.Hands = then.Needs || e.always.Needs, then.Cleans || e.always.Cleans, then.Hands || e.always.Hands
+	if then.Guard == NoGuard {
+		then.Guard = e.always.Guard
+	}
 	other := e.always
 	other.Uses = other.Uses || e.then.Uses && e.then.Post != Same // it is looked at before it fails
 	other.When = []Cond{{e.on[0].Result, e.on[0].Index, e.on[0].Is.Not()}}
@@ -82,6 +86,10 @@ func (d *declared) clause(c directive.Clause) error {
 		d.out.Hears = d.out.Hears || c.Verb == directive.Hears
 		_, err := d.param(c.What)
 		return err
+	case directive.Pins:
+		p, err := d.param(c.What)
+		d.out.Pins = append(d.out.Pins, p)
+		return err
 	case directive.Reads, directive.Writes:
 		p, err := d.param(c.What)
 		if c.Verb == directive.Reads {
@@ -90,7 +98,7 @@ func (d *declared) clause(c directive.Clause) error {
 			d.out.Writes = append(d.out.Writes, p)
 		}
 		return err
-	case directive.Within, directive.Meets:
+	case directive.Within, directive.Meets, directive.Node:
 		return d.domains(c)
 	case directive.Ends:
 		f, err := d.result(c.What)
@@ -138,6 +146,16 @@ func (d *declared) clause(c directive.Clause) error {
 			x.Post = Released
 		case directive.Keeps:
 			x.Post = Kept
+		case directive.Acquires:
+			x.Uses, x.Guard = true, Acquired
+		case directive.Yields:
+			x.Uses, x.Guard = true, Yielded
+		case directive.Needs:
+			x.Uses, x.Needs = true, true
+		case directive.Cleans:
+			x.Uses, x.Cleans = true, true
+		case directive.Hands:
+			x.Uses, x.Hands = true, true
 		}
 	})
 }
@@ -145,8 +163,11 @@ func (d *declared) clause(c directive.Clause) error {
 // domains is a clause about what belongs together.
 func (d *declared) domains(c directive.Clause) error {
 	which, to := d.result, &d.out.Within
-	if c.Verb == directive.Meets {
+	switch c.Verb {
+	case directive.Meets:
 		which, to = d.param, &d.out.Meets
+	case directive.Node:
+		to = &d.out.Nodes
 	}
 	a, err := which(c.What)
 	if err != nil {

@@ -29,6 +29,8 @@ type Func struct {
 	Params   []Param // sorted by Index and Path
 	Fresh    []Fresh // sorted by Result
 	Closes   []Close
+	Nodes    []Pair // a result, and the parameter that numbers the node of its memory
+	Pins     []int  // parameters that number the node of the goroutine from now on
 	Within   []Pair // a result, and the parameter whose domain it belongs to
 	Meets    []Pair // parameters that have to belong to the same domain
 	Lends    []Lend
@@ -55,7 +57,23 @@ type Case struct {
 	Post    State
 	How     string // the function that ended it, for messages
 	Derived []Derived
+
+	Needs   bool  // it has to be acquired
+	Guard   Guard // whether it is acquired, or yielded
+	Dirties bool  // it is written, and not written back
+	Cleans  bool  // what was written is written back
+	Hands   bool  // others look at it from now on
 }
+
+// Guard is what a call does to memory that the host may touch only after it has acquired it.
+type Guard uint8
+
+// What may have been done.
+const (
+	NoGuard Guard = iota
+	Acquired
+	Yielded
+)
 
 // State is what has become of a parameter.
 type State uint8
@@ -122,6 +140,7 @@ const (
 // Fresh is a result that the caller has to release.
 type Fresh struct {
 	Result int
+	Held   bool   // it may be acquired already
 	When   []Cond // of results; without any: always
 }
 
@@ -160,6 +179,12 @@ func (f *Func) String() string {
 	}
 	for _, p := range f.Within {
 		parts = append(parts, fmt.Sprintf("%d within %d", p.A, p.B))
+	}
+	for _, p := range f.Nodes {
+		parts = append(parts, fmt.Sprintf("%d on node %d", p.A, p.B))
+	}
+	if len(f.Pins) > 0 {
+		parts = append(parts, fmt.Sprintf("pins %v", f.Pins))
 	}
 	for _, p := range f.Meets {
 		parts = append(parts, fmt.Sprintf("%d meets %d", p.A, p.B))
@@ -201,6 +226,14 @@ func (c Case) String() string {
 	if c.Uses {
 		s += " used"
 	}
+	for _, x := range []struct {
+		is   bool
+		what string
+	}{{c.Needs, " needed"}, {c.Guard == Acquired, " acquired"}, {c.Guard == Yielded, " yielded"}, {c.Dirties, " dirty"}, {c.Cleans, " cleaned"}, {c.Hands, " handed"}} {
+		if x.is {
+			s += x.what
+		}
+	}
 	for _, d := range c.Derived {
 		s += fmt.Sprintf(" %s=%d%s", d.Kind, d.Result, d.Part)
 	}
@@ -237,7 +270,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -263,12 +296,12 @@ func (f *Func) Sort() {
 	slices.SortFunc(f.Fresh, func(a, b Fresh) int { return cmp.Compare(a.Result, b.Result) })
 	slices.SortFunc(f.Closes, func(a, b Close) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
 	f.Closes = slices.Compact(f.Closes)
-	for _, list := range []*[]Pair{&f.Within, &f.Meets} {
+	for _, list := range []*[]Pair{&f.Within, &f.Meets, &f.Nodes} {
 		slices.SortFunc(*list, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 		*list = slices.Compact(*list)
 	}
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
-	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes} {
+	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Pins} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
