@@ -118,6 +118,10 @@ golangci: ## Build golangci-lint with the plugin into bin/, and hold it to what 
 	cd plugin/golangci && $(GO) test ./...
 	cd internal/tools/golangci && $(GO) test -count=1 -v . && $(GO) build -o $(BIN)/golangci-lint-barewire .
 
+.PHONY: compare-bodyclose
+compare-bodyclose: ## Run timakin/bodyclose on the corpus translated to HTTP responses, beside ours (its own module)
+	cd bench/bodyclose && $(GO) run . ../..
+
 .PHONY: codes
 codes: ## Write docs/codes.md from the registry of diagnostic codes
 	$(GO) run ./internal/codes
