@@ -1,7 +1,11 @@
 // Package bwsyntax finds what can be seen in a few lines of Go without following what happens:
 // handles that are made without their allocator, zero values given to calls that cannot use them,
-// types that are taken off through unsafe, reflect, assertions or go:linkname, what only generated code may
-// call, and directives that are wrong.
+// types that are taken off through unsafe, reflect, assertions or go:linkname, memory of one schema that is taken for
+// another's, references that are used for more than they were given for, addresses of devices that become pointers, slices over memory
+// that a peer may change, what only generated code may call, and directives that are wrong.
+//
+// Values are followed through expressions, through variables that never get another value, and through calls whose directives say that a
+// result is memory of an argument. What a generic function does with memory is looked at where its type arguments are known.
 //
 // What a handle is, it knows from //barewire:type directives alone, which
 // travel in a fact: no import path is matched by name, so forks and vendored copies of the runtime work.
@@ -29,7 +33,7 @@ var Analyzer = &analysis.Analyzer{
 	Name: "bwsyntax",
 	Doc: "find handles of barewire that are forged, or whose types are taken off\n\n" +
 		"It reports regions that no allocator made, zero values in calls that cannot use them, detours through unsafe and reflect, " +
-		"hand-made places and grants, and wrong //barewire: directives. `barewire-gen explain` has a page for each code.",
+		"hand-made places, grants and references, memory of one schema taken for another's, pointers and slices over memory of devices and peers, and wrong //barewire: directives. `barewire-gen explain` has a page for each code.",
 	Run:       run,
 	FactTypes: []analysis.Fact{(*Known)(nil), (*Effects)(nil)},
 }

@@ -20,15 +20,18 @@ const (
 // wants is the word of the marker that an effect depends on.
 var wants = map[directive.Verb]string{exposes: directive.Access, points: directive.Residency}
 
+// finds is the code of the finding where the type argument makes it one.
+var finds = map[directive.Verb]diag.Code{exposes: diag.PeerWritable, points: diag.DeviceAddress}
+
 // depends notes that the function around a node does something that depends on a type parameter of its own, which is the argument of t
-// for a marker.
+// for a marker. An ignore there is for whatever the type parameter may be.
 func (c *check) depends(at ast.Node, t types.Type, verb directive.Verb) {
 	fn := c.around(at)
 	if fn == nil {
 		return
 	}
 	for _, arg := range arguments(t) {
-		if p, ok := types.Unalias(arg).(*types.TypeParam); ok && c.standsFor(p, wants[verb]) {
+		if p, ok := types.Unalias(arg).(*types.TypeParam); ok && c.standsFor(p, wants[verb]) && !c.filter.Ignores(finds[verb], at.Pos()) {
 			c.require(fn, p, verb)
 		}
 	}

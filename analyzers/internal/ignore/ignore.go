@@ -89,14 +89,22 @@ func linesOf(fset *token.FileSet, file *ast.File) map[int]bool {
 
 // Report reports a finding, unless it is ignored. Its Category is the code.
 func (f *Filter) Report(d analysis.Diagnostic) {
-	at := f.pass.Fset.Position(d.Pos)
+	if !f.Ignores(diag.Code(d.Category), d.Pos) {
+		f.pass.Report(d)
+	}
+}
+
+// Ignores reports whether a finding of a code would be ignored at a place. The ignore has then had something to
+// ignore: who asks reports nothing.
+func (f *Filter) Ignores(code diag.Code, pos token.Pos) bool {
+	at := f.pass.Fset.Position(pos)
 	for _, i := range f.ignores[key{at.Filename, at.Line}] {
-		if i.code == d.Category {
+		if i.code == string(code) {
 			i.used = true
-			return
+			return true
 		}
 	}
-	f.pass.Report(d)
+	return false
 }
 
 // Done reports the ignores that had nothing to ignore. It is called once, after the last Report.

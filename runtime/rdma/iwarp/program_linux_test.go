@@ -137,6 +137,7 @@ func (p *program) close() error {
 func memory[A barewire.Access](r *barewire.Region[sample.Tick, barewire.CPU, A], f func(b []byte) error) error {
 	return barewire.With(r, func(w barewire.Window[sample.Tick, A]) error {
 		first, n := barewire.Elements(w) //barewire:ignore BW5005 the test compares what lies in memory
+		//barewire:ignore BW5010 the peers are still when it is called
 		return f(unsafe.Slice((*byte)(first), n*tickBytes))
 	})
 }

@@ -145,6 +145,7 @@ func unknownAccess[A barewire.Access](w quote.QuoteWindow[A]) (*quote.Quote, err
 
 func instances(host *fork.Buffer[fork.Host], w quote.QuoteWindow[barewire.RemoteRead]) float32 {
 	_, _ = helper.All(w), helper.First(w)
+	_ = helper.Quiet(quote.QuoteWindow[barewire.RemoteWrite]{})
 	_ = helper.Copy(quote.QuoteWindow[barewire.RemoteWrite]{})
 	return *anywhere(host)
 }

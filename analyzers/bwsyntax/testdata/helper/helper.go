@@ -20,6 +20,13 @@ func All[A barewire.Access](w quote.QuoteWindow[A]) []quote.Quote {
 // First is the first of them.
 func First[A barewire.Access](w quote.QuoteWindow[A]) *quote.Quote { return &All(w)[0] }
 
+// Quiet is the first of them, where the program knows that nobody changes it.
+func Quiet[A barewire.Access](w quote.QuoteWindow[A]) *quote.Quote {
+	//barewire:ignore BW5010 the peers have gone when it is called
+	q, _ := quote.QuoteOver(quote.QuoteAt(w, 0).Bytes())
+	return q
+}
+
 // Copy is a copy of the first.
 func Copy[A barewire.Access](w quote.QuoteWindow[A]) (q quote.Quote) {
 	_ = quote.QuoteAt(w, 0).Load(&q)
