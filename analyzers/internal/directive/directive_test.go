@@ -56,7 +56,7 @@ func TestWrong(t *testing.T) {
 		"ignore all of it":                   `ignore wants a code, as BW5101, and has "all"`,
 		"ignore BW5101":                      "ignore BW5101 has no reason",
 		"effect":                             "effect says nothing",
-		"effect use=r":                       `unknown effect "use"; there are address, alias, borrows`,
+		"effect use=r":                       `unknown effect "use"; there are acquires, address, alias`,
 		"effect uses":                        "effect uses wants =",
 		"effect uses=":                       "effect uses wants =",
 		"effect uses=r,":                     "a comma too many",
