@@ -6,6 +6,7 @@ require (
 	capnproto.org/go/capnp/v3 v3.1.0-alpha.1
 	git.sr.ht/~sircmpwn/go-bare v0.0.0-20210406120253-ab86bc2846d9
 	github.com/deneonet/benc v1.1.8
+	github.com/ebitengine/purego v0.11.3
 	github.com/fidelityframework/barewire-gen v0.0.0
 	github.com/google/flatbuffers v25.12.19+incompatible
 	github.com/mus-format/mus-go v0.7.2

@@ -113,20 +113,22 @@ func opener(open func(*Loop) error) func() (*Loop, error) {
 
 // The tables, in their order.
 const (
-	RoundTrip = "64 bytes there and back, two processes"
-	Software  = "of that what our code takes: both sides on one thread"
-	Bulk      = "1 MiB to another process"
-	Small     = "8 bytes written, and its end seen, one process (soft)"
-	Batches   = "32 writes of 8 bytes at once, each (soft)"
-	ReadOne   = "read one field of each element, castable, an element"
-	WriteTwo  = "write two fields of each element, castable, an element"
-	ReadFixed = "read one field of each element, not castable, an element"
-	Whole     = "take a copy of one element of 64 bytes"
-	Opening   = "open a window and close it"
+	RoundTrip   = "64 bytes there and back, two processes"
+	Software    = "of that what our code takes: both sides on one thread"
+	Bulk        = "1 MiB to another process"
+	Small       = "8 bytes written, and its end seen, one process (soft)"
+	Batches     = "32 writes of 8 bytes at once, each (soft)"
+	Device      = "8 bytes written, and its end seen, by a device that takes no time (verbs)"
+	DeviceBatch = "32 writes of 8 bytes at once, each, by a device that takes no time (verbs)"
+	ReadOne     = "read one field of each element, castable, an element"
+	WriteTwo    = "write two fields of each element, castable, an element"
+	ReadFixed   = "read one field of each element, not castable, an element"
+	Whole       = "take a copy of one element of 64 bytes"
+	Opening     = "open a window and close it"
 )
 
 // Tables lists them.
-var Tables = []string{RoundTrip, Software, Bulk, Small, Batches, ReadOne, WriteTwo, ReadFixed, Whole, Opening}
+var Tables = []string{RoundTrip, Software, Bulk, Small, Batches, Device, DeviceBatch, ReadOne, WriteTwo, ReadFixed, Whole, Opening}
 
 // Wanted is a proportion that is aimed at: Of's time over To's, at most Most. Where several
 // are named in To the fastest counts.
@@ -143,7 +145,7 @@ type Wanted struct {
 // All returns the rows, those of a table together.
 func All() []Row {
 	var all []Row
-	for _, t := range [][]Row{roundTrips(), bulks(), smalls(), batches(), views()} {
+	for _, t := range [][]Row{roundTrips(), bulks(), smalls(), batches(), devices(), views()} {
 		all = append(all, t...)
 	}
 	return all
@@ -152,7 +154,7 @@ func All() []Row {
 // Goals are the wanted proportions.
 func Goals() []Wanted {
 	raw := []string{"unix stream, system calls", "unix seqpacket, system calls"}
-	return []Wanted{
+	return append([]Wanted{
 		{Table: RoundTrip, What: "shm, busy: a bare memfd", Of: []string{"shm, busy"}, To: []string{"memfd"}, Most: 2},
 		{Table: RoundTrip, What: "shm, busy: times faster than a Unix socket, package net", Of: []string{"shm, busy"}, To: []string{"unix stream, package net"}, Least: 10},
 		{Table: RoundTrip, What: "shm, busy: times faster than one by system calls", Of: []string{"shm, busy"}, To: raw, Least: 10},
@@ -168,7 +170,7 @@ func Goals() []Wanted {
 		{Table: WriteTwo, What: "write: slice of a window: a slice", Of: []string{"Slice"}, To: []string{"a slice"}, Most: 1},
 		{Table: WriteTwo, What: "write: PacketAll: a slice", Of: []string{"PacketAll"}, To: []string{"a slice"}, Most: 1.2},
 		{Table: ReadFixed, What: "read, not castable: SensorAll: a slice", Of: []string{"SensorAll"}, To: []string{"a slice"}, Most: 1.2},
-	}
+	}, deviceGoals()...)
 }
 
 // within bounds whatever a row does.

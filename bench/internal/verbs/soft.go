@@ -144,14 +144,13 @@ type rawPair struct {
 	wr rdma.WorkRequest
 }
 
-func connectRaw(ctx context.Context, l *Loop) (*rawPair, error) {
+func connectRaw(ctx context.Context, l *Loop, provider rdma.Provider) (*rawPair, error) {
 	const bytes = words * 8
-	fabric := soft.New(soft.Config{})
 	var doms [2]rdma.ProtectionDomain
 	var mems [2]rdma.Memory
 	var keys [2]rdma.Keys
 	for i := range doms {
-		ad, err := fabric.Open(ctx, "", &rdma.Config{})
+		ad, err := provider.Open(ctx, "", &rdma.Config{})
 		if err != nil {
 			return nil, err
 		}
@@ -171,11 +170,14 @@ func connectRaw(ctx context.Context, l *Loop) (*rawPair, error) {
 	defer ln.Close()
 	accepted := make(chan error, 1)
 	go func() {
-		_, err := ln.Accept(ctx, func([]byte) ([]byte, error) { return nil, nil })
+		_, err := ln.Accept(ctx, func([]byte) ([]byte, error) { return []byte("hello"), nil })
 		accepted <- err
 	}()
-	q, err := doms[0].Dial(ctx, ln.Addr(), nil)
+	q, err := doms[0].Dial(ctx, ln.Addr(), []byte("hello"))
 	if err := errors.Join(err, <-accepted); err != nil {
+		return nil, err
+	}
+	if err := q.Prepare(ctx, keys[1].R, keys[1].Epoch); err != nil {
 		return nil, err
 	}
 	p := &rawPair{q: q, wr: rdma.WorkRequest{Verb: rdma.VerbWrite, Segs: 1, Key: keys[1].R, Epoch: keys[1].Epoch, Addr: keys[1].Addr}}
@@ -185,10 +187,18 @@ func connectRaw(ctx context.Context, l *Loop) (*rawPair, error) {
 
 // rawWrites posts some at once and polls until they have ended.
 func rawWrites(some int) func() (*Loop, error) {
+	return rawWritesBy(func() (rdma.Provider, error) { return soft.New(soft.Config{}), nil }, some)
+}
+
+func rawWritesBy(provider func() (rdma.Provider, error), some int) func() (*Loop, error) {
 	return opener(func(l *Loop) error {
 		ctx, cancel := within()
 		defer cancel()
-		p, err := connectRaw(ctx, l)
+		by, err := provider()
+		if err != nil {
+			return err
+		}
+		p, err := connectRaw(ctx, l, by)
 		if err != nil {
 			return err
 		}

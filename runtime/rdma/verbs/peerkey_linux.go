@@ -50,25 +50,25 @@ func (k *keyring) end(key rdma.RKey, epoch uint32) {
 }
 
 // check reports what is wrong with the peer's memory that a request names: n bytes, for which it takes a right.
-func (k *keyring) check(wr *rdma.WorkRequest, n uint64, right barewire.Rights) verdict {
+func (k *keyring) check(wr *rdma.WorkRequest, n uint64, right barewire.Rights) *verdict {
 	if k.open {
-		return verdict{}
+		return nil
 	}
 	p, name := k.last, keyName{wr.Key, wr.Epoch}
 	if p == nil || k.lastName != name {
 		if p = k.known[name]; p == nil {
-			return verdict{kind: unknown}
+			return unasked
 		}
 		k.last, k.lastName = p, name
 	}
 	off := wr.Addr - p.addr
 	switch {
 	case p.why != "":
-		return bad(rdma.StatusRemoteKey, p.why, 0, 0)
+		return bad(rdma.StatusRemoteKey, "%s", p.why)
 	case off > p.len || n > p.len-off:
 		return bad(rdma.StatusRemoteRange, "%d bytes from %d on, counted from its start", n, off)
 	case p.rights&right == 0:
-		return bad(rdma.StatusRemoteRight, "", 0, 0)
+		return &verdict{Status: rdma.StatusRemoteRight}
 	}
-	return verdict{}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
@@ -110,6 +111,9 @@ func (q *queue) poll(out []rdma.Completion) int {
 // ended completes what the device does not have: requests that this side refused, and what is behind a failure. The poll lock is held.
 func (q *queue) ended(out []rdma.Completion) (n int) {
 	head := q.head.Load()
+	if q.failed.Load() == nil && (head == q.tail.Load() || q.sends[head&q.mask].state.Load() != refused) {
+		return 0 // as nearly always
+	}
 	for ; n < len(out) && head < q.tail.Load(); head++ {
 		r := &q.sends[head&q.mask]
 		state := r.state.Load()
@@ -174,7 +178,7 @@ func (q *queue) take(at int, out *rdma.Completion) bool {
 	} else if r.verb == rdma.VerbCompareSwap || r.verb == rdma.VerbFetchAdd {
 		out.Result = q.hw.landing.U64(resultsAt + int(head&q.mask)*8)
 	}
-	q.head.Store(head + 1)
+	release.Store(&q.head, head+1)
 	return true
 }
 
@@ -201,7 +205,7 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 			out.Imm = bits.ReverseBytes32(b.U32(at + abi.WCImm))
 		}
 	}
-	q.rhead.Store(head + 1)
+	release.Store(&q.rhead, head+1)
 	return true
 }
 

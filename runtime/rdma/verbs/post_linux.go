@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
@@ -94,16 +95,18 @@ func (q *queue) hand(wrs []rdma.WorkRequest) int {
 		r := &q.sends[(tail+uint64(n))&q.mask]
 		wr := &wrs[n]
 		r.id, r.verb = wr.ID, wr.Verb
-		r.state.Store(withDevice)
-		if v := q.write(n, tail+uint64(n), wr); v.kind != fine {
-			q.tail.Store(tail + uint64(n))
+		if r.state.Load() != withDevice {
+			r.state.Store(withDevice)
+		}
+		if v := q.write(n, tail+uint64(n), wr); v != nil {
+			release.Store(&q.tail, tail+uint64(n))
 			q.ring(n, tail)
 			q.refuse(wr, v)
 			return n + 1
 		}
 		n++
 	}
-	q.tail.Store(tail + uint64(n))
+	release.Store(&q.tail, tail+uint64(n))
 	q.ring(n, tail)
 	return n
 }
@@ -145,43 +148,29 @@ func (q *queue) notTaken(from uint64, n int, rc int32) {
 	q.kick()
 }
 
-// verdict is what is wrong with a request.
-type verdict struct {
-	kind   uint8 // fine, wrong or unknown
-	status rdma.Status
-	why    string
-	a, b   uint64 // numbers of why
-}
+// verdict is what is wrong with a request: what it completes with. Nil: nothing.
+type verdict = rdma.StatusError
 
-const (
-	fine    uint8 = iota
-	wrong         // it completes with the status
-	unknown       // the peer has not been asked about its key
-)
+// unasked is the verdict on a request whose key the peer has not been asked about.
+var unasked = &verdict{}
 
-func bad(s rdma.Status, why string, a, b uint64) verdict { return verdict{wrong, s, why, a, b} }
-
-func (v *verdict) error() error {
-	why := v.why
-	if v.a != 0 || v.b != 0 {
-		why = fmt.Sprintf(why, v.a, v.b)
-	}
-	return &rdma.StatusError{Status: v.status, Detail: why}
+func bad(s rdma.Status, format string, args ...any) *verdict {
+	return &verdict{Status: s, Detail: fmt.Sprintf(format, args...)}
 }
 
 // refuse takes a request that does not go to the device: it waits for the peer's word, or it fails, and what comes later
 // with it. The post lock is held.
-func (q *queue) refuse(wr *rdma.WorkRequest, v verdict) {
+func (q *queue) refuse(wr *rdma.WorkRequest, v *verdict) {
 	tail := q.tail.Load()
 	r := &q.sends[tail&q.mask]
-	if v.kind == unknown {
+	if v == unasked {
 		r.state.Store(held)
 		q.waiting = append(q.waiting, heldRequest{tail, *wr})
 		q.tail.Store(tail + 1)
 		q.ctl.askLater(wr.Key, wr.Epoch)
 		return
 	}
-	r.err = v.error()
+	r.err = v
 	r.state.Store(refused)
 	q.halted = true
 	q.tail.Store(tail + 1)
@@ -222,10 +211,10 @@ func (q *queue) resume() {
 			return
 		}
 		from, n := q.waiting[0].seq, 0
-		v := verdict{}
+		var v *verdict
 		for n < min(len(q.waiting), atOnce) {
 			h := &q.waiting[n]
-			if v = q.write(n, h.seq, &h.wr); v.kind != fine {
+			if v = q.write(n, h.seq, &h.wr); v != nil {
 				break
 			}
 			q.sends[h.seq&q.mask].state.Store(withDevice)
@@ -233,13 +222,14 @@ func (q *queue) resume() {
 		}
 		q.ring(n, from)
 		q.waiting = q.waiting[n:]
-		switch v.kind {
-		case unknown:
+		switch v {
+		case nil:
+		case unasked:
 			q.ctl.askLater(q.waiting[0].wr.Key, q.waiting[0].wr.Epoch)
 			return
-		case wrong:
+		default:
 			r := &q.sends[q.waiting[0].seq&q.mask]
-			r.err = v.error()
+			r.err = v
 			r.state.Store(refused)
 			q.halted = true
 			q.flushWaiting(1)
@@ -261,7 +251,7 @@ func (q *queue) flushWaiting(i int) {
 }
 
 // write writes a request into the i-th place of the block, if nothing is wrong with it. seq is its number.
-func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) verdict {
+func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) *verdict {
 	b, at := q.out.block, sendsAt+i*abi.SendSize
 	b.Put64(at+abi.SendID, seq)
 	flags := uint32(abi.FlagSignaled)
@@ -279,9 +269,9 @@ func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) verdict {
 		b.Put64(at+abi.SendRemoteAddr, q.keys.flushAddr)
 		b.Put32(at+abi.SendRKey, q.keys.flushKey)
 		q.land(i, 0)
-		return verdict{}
+		return nil
 	}
-	return bad(rdma.StatusLocal, "it has no verb that can be posted: %d", uint64(wr.Verb), 0)
+	return bad(rdma.StatusLocal, "it has no verb that can be posted: %d", wr.Verb)
 }
 
 // land makes the landing page's word at an offset the segment of the i-th request.
@@ -293,15 +283,15 @@ func (q *queue) land(i, off int) {
 	b.Put32(seg+abi.SGELKey, q.hw.lkey)
 }
 
-func (q *queue) writeAtomic(i int, seq uint64, wr *rdma.WorkRequest, flags uint32) verdict {
+func (q *queue) writeAtomic(i int, seq uint64, wr *rdma.WorkRequest, flags uint32) *verdict {
 	if !q.canAtom {
-		return bad(rdma.StatusLocal, "the device does no atomic operations", 0, 0)
+		return bad(rdma.StatusLocal, "the device does no atomic operations")
 	}
-	if v := q.keys.check(wr, 8, iregion.Atomic); v.kind != fine {
+	if v := q.keys.check(wr, 8, iregion.Atomic); v != nil {
 		return v
 	}
 	if wr.Addr%8 != 0 {
-		return bad(rdma.StatusMisaligned, "the word is at %d in the space of its key", wr.Addr, 0)
+		return bad(rdma.StatusMisaligned, "the word is at %d in the space of its key", wr.Addr)
 	}
 	b, at := q.out.block, sendsAt+i*abi.SendSize
 	op, first, second := uint32(abi.OpCompareSwap), wr.Compare, wr.Operand
@@ -315,7 +305,7 @@ func (q *queue) writeAtomic(i int, seq uint64, wr *rdma.WorkRequest, flags uint3
 	b.Put64(at+abi.SendSwap, second)
 	b.Put32(at+abi.SendAtomicRKey, uint32(wr.Key))
 	q.land(i, resultsAt+int(seq&q.mask)*8)
-	return verdict{}
+	return nil
 }
 
 // transfers are the opcodes and rights of the verbs that move data.
@@ -330,10 +320,10 @@ var transfers = [rdma.VerbNotify + 1]struct {
 	rdma.VerbSend:        {abi.OpSendImm, 0, true},
 }
 
-func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) verdict {
+func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdict {
 	t := &transfers[wr.Verb]
 	n, v := q.segment(i, wr, t.inline, &flags)
-	if v.kind != fine {
+	if v != nil {
 		return v
 	}
 	b, at := q.out.block, sendsAt+i*abi.SendSize
@@ -344,16 +334,16 @@ func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) verdict
 		case n > q.message:
 			return bad(rdma.StatusLocal, "a message of %d bytes, and at most %d are sent", n, q.message)
 		case wr.Solicited || wr.Invalidate != 0:
-			return bad(rdma.StatusLocal, "the device neither asks for events at the receiver nor ends keys there", 0, 0)
+			return bad(rdma.StatusLocal, "the device neither asks for events at the receiver nor ends keys there")
 		case q.plain && wr.Imm == 0:
 			op = abi.OpSend
 		}
 	case n == 0 && wr.Verb != rdma.VerbWriteNotify:
-		return bad(rdma.StatusLocal, "it moves no bytes", 0, 0)
+		return bad(rdma.StatusLocal, "it moves no bytes")
 	case n > q.transfer:
 		return bad(rdma.StatusLocal, "it moves %d bytes, and at most %d go in one operation", n, q.transfer)
 	case n > 0:
-		if v := q.keys.check(wr, n, t.right); v.kind != fine {
+		if v := q.keys.check(wr, n, t.right); v != nil {
 			return v
 		}
 	}
@@ -362,14 +352,14 @@ func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) verdict
 	b.Put32(at+abi.SendImm, bits.ReverseBytes32(wr.Imm))
 	b.Put64(at+abi.SendRemoteAddr, wr.Addr)
 	b.Put32(at+abi.SendRKey, uint32(wr.Key))
-	return verdict{}
+	return nil
 }
 
 // segment writes the segments of the i-th request, those of no bytes left out: a device takes them for 2 GiB. Where
 // all fit into the request the device takes the bytes at once.
-func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint32) (total uint64, v verdict) {
+func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint32) (total uint64, v *verdict) {
 	if uint64(wr.Segs) > q.segments {
-		return 0, bad(rdma.StatusLocal, "it has %d local segments, and at most %d are taken", uint64(wr.Segs), q.segments)
+		return 0, bad(rdma.StatusLocal, "it has %d local segments, and at most %d are taken", wr.Segs, q.segments)
 	}
 	b, seg, used := q.out.block, segsAt+i*rdma.MaxSegments*abi.SGESize, uint32(0)
 	var moved [rdma.MaxSegments]uint64 // from addresses of the process to those of the keys
@@ -377,11 +367,11 @@ func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint
 		l := &wr.Local[s]
 		r, base := q.local(l.Key), uint64(uintptr(l.Ptr))
 		if r == nil {
-			return 0, bad(rdma.StatusLocal, "the local key %#x is not of memory that is registered here", uint64(l.Key), 0)
+			return 0, bad(rdma.StatusLocal, "the local key %#x is not of memory that is registered here", uint32(l.Key))
 		}
 		off := base - uint64(r.base)
 		if l.Len < 0 || off > r.len || uint64(l.Len) > r.len-off {
-			return 0, bad(rdma.StatusLocal, "a local segment is not within the %d bytes of its key", r.len, 0)
+			return 0, bad(rdma.StatusLocal, "a local segment is not within the %d bytes of its key", r.len)
 		}
 		if l.Len == 0 {
 			continue
@@ -397,13 +387,13 @@ func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint
 	b.Put32(sendsAt+i*abi.SendSize+abi.SendNumSGE, used)
 	if mayInline && total > 0 && total <= uint64(q.inline) {
 		*flags |= abi.FlagInline
-		return total, verdict{}
+		return total, nil
 	}
 	for s := range used {
 		at := segsAt + (i*rdma.MaxSegments+int(s))*abi.SGESize + abi.SGEAddr
 		b.Put64(at, b.U64(at)+moved[s])
 	}
-	return total, verdict{}
+	return total, nil
 }
 
 // local is the registration of a local key, nil where there is none. The post lock is held.

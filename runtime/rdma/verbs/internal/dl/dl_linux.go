@@ -30,7 +30,7 @@ func Open(name string) (*Lib, error) {
 	// The linker's own last error is one of the thread's.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", name, ErrAbsent, err)
 	}
@@ -80,7 +80,7 @@ type places struct{ errno, dlvsym uintptr }
 var libc = sync.OnceValue(func() places {
 	var p places
 	for _, name := range []string{"libc.so.6", "libdl.so.2"} {
-		h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		h, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
 		if err != nil {
 			continue
 		}
