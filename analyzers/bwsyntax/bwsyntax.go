@@ -56,7 +56,7 @@ func run(pass *analysis.Pass) (any, error) {
 	if known == nil {
 		return nil, nil // it has nothing to do with the runtime
 	}
-	c := &check{pass: pass, info: pass.TypesInfo, trusted: r.trusted, calls: r.calls, known: index(known, pass, r.calls), filter: ignore.New(pass, codes...), met: map[string][]meeting{}}
+	c := &check{pass: pass, info: pass.TypesInfo, trusted: r.trusted, calls: r.calls, known: index(known, pass, r.calls), filter: ignore.New(pass, codes...)}
 	var files []*ast.File
 	for _, f := range pass.Files {
 		if !ast.IsGenerated(f) {
@@ -66,9 +66,9 @@ func run(pass *analysis.Pass) (any, error) {
 	}
 	if len(files) > 0 {
 		c.root = inspector.New(files).Root()
-		c.visit()
+		c.visit(known)
 	}
-	c.export()
+	c.export(known)
 	c.filter.Done()
 	return nil, nil
 }
@@ -83,11 +83,11 @@ type check struct {
 	root    inspector.Cursor
 	zeros   map[*types.Var]bool // local variables that never get a value
 	defs    map[*types.Var]def  // what local variables hold, if they never get another value
-	met     map[string][]meeting
+	met     []meeting
 	calls   map[*types.Func][]Effect // what functions of the package do, for those who import it
 }
 
-func (c *check) visit() {
+func (c *check) visit(known *Known) {
 	c.variables()
 	for cur := range c.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.ValueSpec)(nil), (*ast.StructType)(nil),
 		(*ast.TypeSpec)(nil), (*ast.TypeAssertExpr)(nil), (*ast.TypeSwitchStmt)(nil), (*ast.Ident)(nil),
@@ -119,7 +119,7 @@ func (c *check) visit() {
 		}
 	}
 	c.instances()
-	c.versions()
+	c.versions(known)
 }
 
 // call sees to it that a call is a conversion, a built-in function's, or an ordinary one.
@@ -138,6 +138,7 @@ func (c *check) call(cur inspector.Cursor, n *ast.CallExpr) {
 		c.arguments(n)
 		c.meets(n)
 		c.narrowed(n)
+		c.putInto(n)
 		c.castOfBytes(n)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"go/types"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,10 @@ func TestKnown(t *testing.T) {
 				return ok
 			}
 			pass.ExportObjectFact = func(fn types.Object, fact analysis.Fact) {
+				old, again := effects[types.ObjectString(fn, nil)]
+				if list := fact.(*bwsyntax.Effects).List; again && !slices.Equal(old, list) {
+					t.Errorf("the effects of %s change from run to run: %v, %v", fn.Name(), old, list)
+				}
 				effects[types.ObjectString(fn, nil)] = fact.(*bwsyntax.Effects).List
 			}
 			pass.ExportPackageFact = func(fact analysis.Fact) { facts[pass.Pkg.Path()] = fact.(*bwsyntax.Known) }

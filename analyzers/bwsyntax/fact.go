@@ -21,6 +21,7 @@ type Known struct {
 	Functions []Function // only generated code may use them
 	Markers   []Marker
 	Schemas   []Schema
+	Meetings  []Meeting
 }
 
 // Type is a type that a directive says the kind of.
@@ -35,6 +36,9 @@ type Marker struct{ Path, Name, Word, Value string }
 
 // Schema is the schema that a type is of: its name, and the hash of what it says.
 type Schema struct{ Path, Name, Schema, Hash string }
+
+// Meeting is a call that meets peers under a constant name, for elements of a schema.
+type Meeting struct{ Path, Function, Name, Schema, Hash string }
 
 // Effects is a function's fact: those of its effects that are looked for in calls. They do not travel in Known: generated
 // packages have thousands, and who calls a function mostly imports its package.
@@ -61,7 +65,7 @@ func (k *Known) String() string {
 
 // empty reports whether nothing is known.
 func (k *Known) empty() bool {
-	return len(k.Types)+len(k.Functions)+len(k.Markers)+len(k.Schemas) == 0
+	return len(k.Types)+len(k.Functions)+len(k.Markers)+len(k.Schemas)+len(k.Meetings) == 0
 }
 
 // add takes what another package knows.
@@ -70,6 +74,7 @@ func (k *Known) add(o *Known) {
 	k.Functions = append(k.Functions, o.Functions...)
 	k.Markers = append(k.Markers, o.Markers...)
 	k.Schemas = append(k.Schemas, o.Schemas...)
+	k.Meetings = append(k.Meetings, o.Meetings...)
 }
 
 // sort brings all into the order in which it is encoded, and drops what is there twice.
@@ -86,12 +91,15 @@ func (k *Known) sort() {
 	slices.SortFunc(k.Schemas, func(a, b Schema) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Hash, b.Hash))
 	})
+	slices.SortFunc(k.Meetings, func(a, b Meeting) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Function, b.Function))
+	})
+	k.Meetings = slices.Compact(k.Meetings)
 	k.Types, k.Functions = slices.Compact(k.Types), slices.Compact(k.Functions)
 	k.Markers, k.Schemas = slices.Compact(k.Markers), slices.Compact(k.Schemas)
 }
 
-// knownOf puts together what a package says and what its imports do, and hands it on. It is nil
-// where that is nothing.
+// knownOf puts together what a package says and what its imports do. It is nil where that is nothing.
 func knownOf(pass *analysis.Pass, own Known) *Known {
 	all := own
 	for _, imp := range pass.Pkg.Imports() {
@@ -104,7 +112,6 @@ func knownOf(pass *analysis.Pass, own Known) *Known {
 		return nil
 	}
 	all.sort()
-	pass.ExportPackageFact(&all)
 	return &all
 }
 

@@ -142,8 +142,10 @@ func (c *check) generated(pos token.Pos) bool {
 	return slices.ContainsFunc(c.pass.Files, func(f *ast.File) bool { return f.FileStart <= pos && pos < f.FileEnd && ast.IsGenerated(f) })
 }
 
-// export hands on what functions do.
-func (c *check) export() {
+// export hands on what is known, and what functions do.
+func (c *check) export(k *Known) {
+	k.sort()
+	c.pass.ExportPackageFact(k)
 	for fn, list := range c.calls {
 		c.pass.ExportObjectFact(fn, &Effects{list})
 	}

@@ -32,6 +32,11 @@ func (c *check) granted(e ast.Expr) (access string, says ast.Expr) {
 	if a := c.known.marked(c.info.TypeOf(e), directive.Access); a != "" {
 		return a, e
 	}
+	return c.inField(e)
+}
+
+// inField is the access of a reference whose bytes a value is: those of a field, or of what a getter gives.
+func (c *check) inField(e ast.Expr) (access string, says ast.Expr) {
 	for _, e := range c.origin(e).path {
 		var of Function
 		switch x := e.(type) {
@@ -94,8 +99,25 @@ func (c *check) assigned(n *ast.AssignStmt) {
 	}
 }
 
+// putInto looks at numbers that are put into the bytes of a reference: binary.LittleEndian.PutUint16(lease.Blocks[44:], 3).
+func (c *check) putInto(n *ast.CallExpr) {
+	fn := c.callee(n)
+	if fn == nil || fn.Pkg() == nil || fn.Pkg().Path() != "encoding/binary" || !strings.HasPrefix(fn.Name(), "Put") || len(n.Args) == 0 {
+		return
+	}
+	if access, of := c.inField(n.Args[0]); access != "" {
+		c.report(diag.MoreRights, n, nil, "the bytes of the reference %s are changed by hand: its owner gave it for %s", types.ExprString(of), access)
+	}
+}
+
 // tampered looks at an expression that gets another value.
 func (c *check) tampered(left ast.Expr) {
+	if i, ok := ast.Unparen(left).(*ast.IndexExpr); ok {
+		if access, of := c.inField(&ast.UnaryExpr{Op: token.AND, X: i}); access != "" {
+			c.report(diag.MoreRights, left, nil, "the bytes of the reference %s are changed by hand: its owner gave it for %s", types.ExprString(of), access)
+		}
+		return
+	}
 	sel, ok := ast.Unparen(left).(*ast.SelectorExpr)
 	if !ok || c.info.Selections[sel] == nil {
 		return

@@ -5,13 +5,9 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
-	"go/token"
 	"go/types"
 	"slices"
-	"strconv"
 	"strings"
-
-	"golang.org/x/tools/go/analysis"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/directive"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -167,9 +163,9 @@ func isByte(t types.Type) bool {
 
 // meeting is a call that meets peers under a name.
 type meeting struct {
-	call   *ast.CallExpr
-	name   string // the function's
-	schema Schema
+	call           *ast.CallExpr
+	function, name string
+	schema         Schema
 }
 
 // meets notes a call that meets peers under a constant name, for elements whose schema is known.
@@ -186,46 +182,44 @@ func (c *check) meets(n *ast.CallExpr) {
 		}
 		for _, other := range n.Args {
 			if s, ok := c.known.schema(c.info.TypeOf(other)); ok {
-				name := constant.StringVal(value)
-				c.met[name] = append(c.met[name], meeting{n, fn.Name(), s})
+				c.met = append(c.met, meeting{n, fn.Name(), constant.StringVal(value), s})
 				break
 			}
 		}
 	}
 }
 
-// versions looks for names under which two versions of a schema meet: the peers of one of them refuse the other.
-func (c *check) versions() {
-	var found []analysis.Diagnostic
-	for name, list := range c.met {
-		first := map[string]meeting{}
-		for _, m := range list {
-			f, ok := first[m.schema.Schema]
-			if !ok {
-				first[m.schema.Schema] = m
-				continue
+// versions looks for names under which two versions of a schema meet: the peers of one of them refuse the other. Each call is compared with
+// those before it, and with those of packages that are imported.
+func (c *check) versions(known *Known) {
+	imported := map[[2]string][]Meeting{} // by name and schema
+	for _, m := range known.Meetings {
+		k := [2]string{m.Name, m.Schema}
+		imported[k] = append(imported[k], m)
+	}
+	slices.SortFunc(c.met, func(a, b meeting) int { return cmp.Compare(a.call.Pos(), b.call.Pos()) })
+	first := map[[2]string]meeting{}
+	for _, m := range c.met {
+		known.Meetings = append(known.Meetings, Meeting{c.pass.Pkg.Path(), m.function, m.name, m.schema.Schema, m.schema.Hash})
+		k := [2]string{m.name, m.schema.Schema}
+		f, ok := first[k]
+		if !ok {
+			first[k] = m
+		}
+		is := fmt.Sprintf("%s meets peers as %q with %s %s", m.function, m.name, m.schema.Schema, short(m.schema.Hash))
+		if ok && f.schema.Hash != m.schema.Hash {
+			c.report(diag.TwoVersions, m.call, also(f.call.Pos(), f.call.End(), "here it is %s", short(f.schema.Hash)),
+				"%s, and %s with %s: two versions of the schema", is, f.function, short(f.schema.Hash))
+			continue
+		}
+		for _, o := range imported[k] {
+			if o.Hash != m.schema.Hash {
+				c.report(diag.TwoVersions, m.call, nil, "%s, and %s in %s with %s: two versions of the schema", is, o.Function, o.Path, short(o.Hash))
+				break
 			}
-			if f.schema.Hash == m.schema.Hash {
-				continue
-			}
-			found = append(found, analysis.Diagnostic{
-				Pos: m.call.Pos(), End: m.call.End(),
-				Message: fmt.Sprintf("%s meets peers as %s with %s %s, and %s with %s: two versions of the schema", m.name, strconv.Quote(name), m.schema.Schema, short(m.schema.Hash), f.name, short(f.schema.Hash)),
-				Related: also(f.call.Pos(), f.call.End(), "here it is %s", short(f.schema.Hash)),
-			})
 		}
 	}
-	slices.SortFunc(found, func(a, b analysis.Diagnostic) int { return cmp.Compare(a.Pos, b.Pos) })
-	for _, d := range found {
-		c.report(diag.TwoVersions, span{d.Pos, d.End}, d.Related, "%s", d.Message)
-	}
 }
-
-// span is a place that is no node.
-type span struct{ from, to token.Pos }
-
-func (s span) Pos() token.Pos { return s.from }
-func (s span) End() token.Pos { return s.to }
 
 // hashed is a schema that a directive names.
 type hashed struct {

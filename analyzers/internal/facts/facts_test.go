@@ -56,6 +56,8 @@ func parse(t *testing.T, effect string) []directive.Clause {
 func TestFromDirective(t *testing.T) {
 	for _, c := range []struct{ name, effect, want string }{
 		{"T.Close", "releases=t", "0:released used[]"},
+		{"T.Close", "address=0 of t", "0:same used[]"},
+		{"Move", "narrows=0 of t, names=dom", "1:same used[]"},
 		{"T.Close", "releases=t on ok", "0:released used[r0 nil]; 0:unknown used[r0 nonnil]"},
 		{"Move", "moves=t on ok, fresh=0 on ok", "1:moved used[r1 nil]; 1:same used[r1 nonnil]; fresh 0[r1 nil]"},
 		{"Done", "waits=t on true", "0:released[r0 true]; 0:same[r0 false]"},

@@ -1,6 +1,8 @@
 package bad
 
 import (
+	"encoding/binary"
+
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/quote"
@@ -43,7 +45,15 @@ func changed(x *quote.Lease) error {
 	return nil
 }
 
+func patched(x *quote.Lease, v quote.LeaseView) {
+	x.Quotes[44] |= 2                               // want BW5008 "the bytes of the reference x.Quotes are changed by hand"
+	binary.LittleEndian.PutUint16(x.Quotes[44:], 3) // want BW5008 "it for remote_read"
+	v.Quotes()[44] = 3                              // want BW5008 "the bytes of the reference v.Quotes() are changed"
+	b := x.Quotes[:]
+	b[45]++ // want BW5008 "the bytes of the reference x.Quotes"
+}
+
 //barewire:access remote_read
 func noField() {} // want-above BW5012 "access belongs above the declaration of a type, a field or a method"
 
-var _ = []any{wider, other, leased, leasedView, madeUp, changed, noField}
+var _ = []any{patched, wider, other, leased, leasedView, madeUp, changed, noField}

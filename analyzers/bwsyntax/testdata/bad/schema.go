@@ -61,6 +61,10 @@ func offered(ctx context.Context, conn *rdma.Conn, mr *older.QuoteCPU[barewire.R
 	return rdma.Offer(ctx, conn, meeting, mr) // want BW5007 "and Offer with"
 }
 
+func elsewhere(ctx context.Context, conn *rdma.Conn, mr *older.QuoteCPU[barewire.RemoteRead]) error {
+	return rdma.Offer(ctx, conn, "from the helper", mr) // want BW5007 "and Offer in github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/helper with 6ed4777c: two versions"
+}
+
 //barewire:schema market.Order@sha256:0000000000000000000000000000000000000000000000000000000000000000
 func (order) BareLayout() {} // want-above BW5016 "market.Order is another version here (00000000) than in the code below (6ed40000)"
 
@@ -74,4 +78,4 @@ type order struct{}
 
 var infoOrder = barewire.TypeInfo{Name: "market.Order", Size: 16, Hash: [32]byte{0x6e, 0xd4}}
 
-var _ = []any{element, slice, throughVariable, version, bytesOf, viewOf, iterated, exchange, offered, order.BareLayout, order.short, noMethod, infoOrder}
+var _ = []any{elsewhere, element, slice, throughVariable, version, bytesOf, viewOf, iterated, exchange, offered, order.BareLayout, order.short, noMethod, infoOrder}

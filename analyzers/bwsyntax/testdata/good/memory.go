@@ -2,6 +2,7 @@ package good
 
 import (
 	"context"
+	"encoding/binary"
 	"sync/atomic"
 	"unsafe"
 
@@ -104,6 +105,16 @@ func looked(x *quote.Lease) (uint64, error) {
 	return ref.Addr + ref.Count, nil
 }
 
+// References are copied, cleared and compared as bytes.
+func passed(x, y *quote.Lease, to []byte) bool {
+	x.Quotes = y.Quotes
+	copy(x.Quotes[:], y.Quotes[:])
+	clear(x.Quotes[:])
+	to[0] = x.Quotes[44]
+	binary.LittleEndian.PutUint64(to, x.Holder)
+	return x.Quotes == y.Quotes
+}
+
 // Addresses as numbers.
 func sent(conn *rdma.Conn, mr *quote.QuoteCPU[barewire.RemoteRead], put func(uint64)) error {
 	addr, _, _, err := rdma.AddressOf(conn, mr)
@@ -150,6 +161,6 @@ func instances(host *fork.Buffer[fork.Host], w quote.QuoteWindow[barewire.Remote
 	return *anywhere(host)
 }
 
-var _ = []any{instances, cast, messages, prefix, copied, reassigned, bridge, imports[barewire.RemoteRead], narrower,
+var _ = []any{passed, instances, cast, messages, prefix, copied, reassigned, bridge, imports[barewire.RemoteRead], narrower,
 	unknownRights[barewire.RemoteRead, barewire.RemoteRead], looked, sent, host, anywhere[fork.Host], forDriver,
 	exclusive, views, byHand, unknownAccess[barewire.Local]}

@@ -2,7 +2,10 @@
 package helper
 
 import (
+	"context"
+
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/bwsyntax/testdata/quote"
 )
@@ -25,6 +28,11 @@ func Quiet[A barewire.Access](w quote.QuoteWindow[A]) *quote.Quote {
 	//barewire:ignore BW5010 the peers have gone when it is called
 	q, _ := quote.QuoteOver(quote.QuoteAt(w, 0).Bytes())
 	return q
+}
+
+// Offer offers quotes.
+func Offer(ctx context.Context, conn *rdma.Conn, mr *quote.QuoteCPU[barewire.RemoteRead]) error {
+	return rdma.Offer(ctx, conn, "from the helper", mr)
 }
 
 // Copy is a copy of the first.
