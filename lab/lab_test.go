@@ -21,7 +21,7 @@ func TestChoose(t *testing.T) {
 		words string
 		boots int
 	}{
-		{"", all}, {"6.1", all / 2}, {"rdma", 2}, {"rdma 6.12", 1}, {"rdma numa 6.12", 2}, {"iwarp pair 6.1", 2},
+		{"", all}, {"6.1", all / 2}, {"rdma", 2}, {"rdma 6.12", 1}, {"rdma numa 6.12", 2}, {"siw pair 6.1", 2}, {"iwarp rdma", 2},
 		{"./lab/guest rdma", 2}, {"guest numa", 2}, {"nothing", 0}, {"6.2", 0}, {"numa ./runtime/rdma/iwarp", 0},
 	} {
 		boots, err := choose(strings.Fields(c.words))

@@ -36,9 +36,9 @@ var suite = []struct {
 	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
 	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
 	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short"}}},
-	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^(TestNetem|TestNetworks)$"}}},
+	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.short", "-test.run=^(TestNetem|TestNetworks)$"}}},
 	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
-	{"iwarp", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestRping"}}},
+	{"siw", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestRping"}}},
 }
 
 // suites are the boots that all of it takes.

@@ -28,7 +28,7 @@ type Preset struct {
 }
 
 // Presets are all there are.
-var Presets = []*Preset{rdma, iwarp, pair, numa, hmem, cxl}
+var Presets = []*Preset{rdma, siw, pair, numa, hmem, cxl}
 
 // ByName finds a preset.
 func ByName(name string) (*Preset, error) {
@@ -77,9 +77,9 @@ rdma link add rxelo type rxe netdev lo
 `,
 }
 
-// iwarp has the kernel's iWARP, which Debian leaves out: the lab builds the module from Debian's source.
-var iwarp = &Preset{
-	Name: "iwarp", About: "iWARP on one host: siw, built from Debian's kernel source, on a dummy device",
+// siw has the kernel's iWARP, which Debian leaves out: the lab builds the module from Debian's source.
+var siw = &Preset{
+	Name: "siw", About: "iWARP on one host: siw, built from Debian's kernel source, on a dummy device",
 	Guests: 1, args: plain, Driver: &debian.Module{Source: "drivers/infiniband/sw/siw", Config: "CONFIG_RDMA_SIW"},
 	Setup: soft + `
 modprobe ib_uverbs
