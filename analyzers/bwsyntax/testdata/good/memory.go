@@ -164,3 +164,10 @@ func instances(host *fork.Buffer[fork.Host], w quote.QuoteWindow[barewire.Remote
 var _ = []any{passed, instances, cast, messages, prefix, copied, reassigned, bridge, imports[barewire.RemoteRead], narrower,
 	unknownRights[barewire.RemoteRead, barewire.RemoteRead], looked, sent, host, anywhere[fork.Host], forDriver,
 	exclusive, views, byHand, unknownAccess[barewire.Local]}
+
+// What a notification or a message gives is the receiver's.
+func received(n rdma.Notification, w quote.QuoteWindow[barewire.RemoteWrite]) ([]quote.Quote, error) {
+	return rdma.Received(n, w, 0, 1)
+}
+
+var _ = received
