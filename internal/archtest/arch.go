@@ -1,5 +1,5 @@
 // Package archtest holds the rules on who may import whom, and a test that
-// refuses the rest. docs/architecture.md draws them.
+// refuses the rest. docs/architecture.md draws them. Another test follows the pages' links.
 package archtest
 
 import (

@@ -1,0 +1,90 @@
+package archtest
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
+	inline   = regexp.MustCompile("`[^`\n]*`")
+	heading  = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+	named    = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
+	noAnchor = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
+)
+
+// TestLinks: what the pages link to within this repository is there, and so are the headings.
+func TestLinks(t *testing.T) {
+	root := filepath.Join("..", "..")
+	var pages []string
+	for _, where := range []string{"*.md", "docs/*.md", "*/README.md", "*/*/README.md"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(where)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	n := 0
+	for _, file := range pages {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page = filepath.ToSlash(page)
+		text := inline.ReplaceAllString(fenced.ReplaceAllString(string(b), ""), "")
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if to := m[1]; !strings.Contains(to, "://") {
+				n++
+				if why := dead(root, page, to); why != "" {
+					t.Errorf("%s links to %s: %s", page, to, why)
+				}
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("there are no links; are these the right pages?")
+	}
+}
+
+// dead says why a link of a page leads nowhere, or nothing.
+func dead(root, page, to string) string {
+	to, fragment, _ := strings.Cut(to, "#")
+	target := page
+	if to != "" {
+		target = path.Join(path.Dir(page), to)
+	}
+	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(target)))
+	switch {
+	case os.IsNotExist(err):
+		return "there is no such file"
+	case fragment == "" || path.Ext(target) != ".md":
+		return ""
+	case err != nil:
+		return err.Error()
+	case !anchors(string(b))[fragment]:
+		return "there is no such heading"
+	}
+	return ""
+}
+
+// anchors are the fragments that lead into a page, as GitHub makes them.
+func anchors(text string) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		s := strings.ToLower(link.ReplaceAllString(m[1], "]"))
+		all[strings.ReplaceAll(noAnchor.ReplaceAllString(s, ""), " ", "-")] = true
+	}
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		all[m[1]] = true
+	}
+	return all
+}
