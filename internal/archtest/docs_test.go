@@ -29,7 +29,7 @@ func TestLinks(t *testing.T) {
 		}
 		pages = append(pages, found...)
 	}
-	n := 0
+	n, there := 0, map[string]map[string]bool{}
 	for _, file := range pages {
 		b, err := os.ReadFile(file)
 		if err != nil {
@@ -44,7 +44,7 @@ func TestLinks(t *testing.T) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if to := m[1]; !strings.Contains(to, "://") {
 				n++
-				if why := dead(root, page, to); why != "" {
+				if why := dead(root, page, to, there); why != "" {
 					t.Errorf("%s links to %s: %s", page, to, why)
 				}
 			}
@@ -55,22 +55,28 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// dead says why a link of a page leads nowhere, or nothing.
-func dead(root, page, to string) string {
+// dead says why a link of a page leads nowhere, or nothing. What it looks for in pages stays in there.
+func dead(root, page, to string, there map[string]map[string]bool) string {
 	to, fragment, _ := strings.Cut(to, "#")
 	target := page
 	if to != "" {
 		target = path.Join(path.Dir(page), to)
 	}
-	b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(target)))
-	switch {
-	case os.IsNotExist(err):
-		return "there is no such file"
-	case fragment == "" || path.Ext(target) != ".md":
-		return ""
-	case err != nil:
+	file := filepath.Join(root, filepath.FromSlash(target))
+	if _, err := os.Stat(file); err != nil {
 		return err.Error()
-	case !anchors(string(b))[fragment]:
+	}
+	if fragment == "" || path.Ext(target) != ".md" {
+		return ""
+	}
+	if there[target] == nil {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return err.Error()
+		}
+		there[target] = anchors(string(b))
+	}
+	if !there[target][fragment] {
 		return "there is no such heading"
 	}
 	return ""
