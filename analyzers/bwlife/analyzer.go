@@ -159,6 +159,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 	for _, anon := range fn.AnonFuncs {
 		a.function(anon)
 	}
+	delete(a.flows, fn) // nobody needs it any more
 }
 
 // follow runs a function for one object. It gives nil where that cost too much.
@@ -172,8 +173,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 	r.frames.keys[0] = frameKey{fn: fn}
 	r.frames.ids = map[frameKey]int32{{fn: fn}: 0}
 	r.object(objectKey{part: -1}, info)
-	s := newState()
-	s.things = []thing{{}}
+	s := &state{things: []thing{{}}}
 	fr := r.enter(0, nil, fn)
 	if fr.id != 0 {
 		return nil
@@ -190,7 +190,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 		r.infos[0].null = r.condition(condKey{op: "nil", x: r.sym(0, p, sp.path)})
 		r.special = symKey{0, p, sp.path}
 		if sp.path == "" {
-			s.env[slot{0, p}] = value{kind: object}
+			s.env.set(slot{0, p}, value{kind: object})
 		}
 	}
 	if !a.whole {

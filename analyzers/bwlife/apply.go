@@ -189,7 +189,7 @@ func (r *run) given(fr *frame, s *state, site ssa.CallInstruction, t target, w f
 		return r.assume(fr, s, c.id, want != c.neg, w.Result && w.Is == facts.NonNil)
 	}
 	if w.Result && w.Is == facts.NonNil { // nobody looks at the error
-		s.hopes[-1] = true
+		s.hopes.set(-1, true)
 	}
 	return true
 }
@@ -327,7 +327,7 @@ func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, 
 			continue
 		}
 		skipped := outcome{o.s.clone(), append([]value{}, o.vals...)}
-		skipped.s.hopes[-1] = true // it fails before
+		skipped.s.hopes.set(-1, true) // it fails before
 		out = append(out, skipped)
 		w := value{}
 		mine := fr.id == 0 && r.spec.call == site && r.spec.kind == lentWindow

@@ -49,7 +49,7 @@ func (r *run) call(fr *frame, s *state, in *ssa.Call, _ any) (out []*state) {
 			v = r.builtinResult(fr, o.s, b.Name(), in)
 		}
 		if v.kind != unknown {
-			o.s.env[slot{fr.id, in}] = v
+			o.s.env.set(slot{fr.id, in}, v)
 		}
 		out = append(out, o.s)
 	}
@@ -170,7 +170,7 @@ func (r *run) inline(fr *frame, s *state, site ssa.CallInstruction, t target) (o
 			r.forget(nf, s, p)
 		}
 		if i < len(t.args) && t.args[i].kind != unknown {
-			s.env[slot{nf.id, p}] = t.args[i]
+			s.env.set(slot{nf.id, p}, t.args[i])
 		}
 	}
 	for i, f := range t.fn.FreeVars {
@@ -178,13 +178,13 @@ func (r *run) inline(fr *frame, s *state, site ssa.CallInstruction, t target) (o
 			r.forget(nf, s, f)
 		}
 		if i < len(t.bind) && t.bind[i].kind != unknown {
-			s.env[slot{nf.id, f}] = t.bind[i]
+			s.env.set(slot{nf.id, f}, t.bind[i])
 		}
 	}
 	for _, e := range r.activate(nf, s) {
-		for k := range e.s.env {
+		for k := range e.s.env.all() {
 			if k.frame == nf.id {
-				delete(e.s.env, k)
+				e.s.env.drop(k)
 			}
 		}
 		out = append(out, outcome{e.s, e.results})
@@ -211,14 +211,14 @@ func (r *run) inside(s *state, v value) (list []found) {
 		})
 	case place:
 		k := r.places.keys[v.id]
-		for id, c := range s.mem {
+		for id, c := range s.mem.all() {
 			o := r.places.keys[id]
 			if o.root == k.root && c.kind == object && strings.HasPrefix(o.path, k.path) {
 				list = append(list, found{o.path[len(k.path):], c.id})
 			}
 		}
 		if r.spec.call == nil && r.spec.path != "" && r.isMain(k.root, k.path+strings.TrimPrefix(r.spec.path, k.path)) && strings.HasPrefix(r.spec.path, k.path) {
-			if _, over := s.mem[r.at(k.root, r.spec.path).id]; !over {
+			if _, over := s.mem.get(r.at(k.root, r.spec.path).id); !over {
 				list = append(list, found{r.spec.path[len(k.path):], 0})
 			}
 		}
@@ -311,7 +311,7 @@ func (r *run) leadsTo(s *state, v value, id int32) bool {
 		r.eachPart(v, func(_ string, p value) { yes = yes || leads(p) })
 		if v.kind == place {
 			root := r.places.keys[v.id].root
-			for id, c := range s.mem {
+			for id, c := range s.mem.all() {
 				yes = yes || r.places.keys[id].root == root && leads(c)
 			}
 		}

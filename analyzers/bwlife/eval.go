@@ -25,7 +25,7 @@ func (r *run) eval(fr *frame, s *state, v ssa.Value) value {
 	case *ssa.Alloc:
 		return r.at(r.sym(fr.id, v, ""), "")
 	}
-	if val, ok := s.env[slot{fr.id, v}]; ok {
+	if val, ok := s.env.get(slot{fr.id, v}); ok {
 		return val
 	}
 	return r.sym(fr.id, v, "")
@@ -71,7 +71,7 @@ func (r *run) address(v value) value {
 // own reports whether a place is memory of this function that nobody else writes to.
 func (r *run) own(s *state, p value) bool {
 	root := r.places.keys[p.id].root
-	if root.kind != symbol || s.leaked[root.id] {
+	if root.kind != symbol || s.leaked.has(root.id) {
 		return false
 	}
 	_, ok := r.symbols.keys[root.id].v.(*ssa.Alloc)
@@ -80,12 +80,12 @@ func (r *run) own(s *state, p value) bool {
 
 // load is what a place holds; in is the instruction that reads it.
 func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
-	if v, ok := s.mem[p.id]; ok {
+	if v, ok := s.mem.get(p.id); ok {
 		return v
 	}
 	k := r.places.keys[p.id]
 	var parts []part
-	for id, v := range s.mem {
+	for id, v := range s.mem.all() {
 		if o := r.places.keys[id]; o.root == k.root && v.kind != unknown {
 			if len(o.path) > len(k.path) && o.path[:len(k.path)] == k.path && o.path[len(k.path)] == '.' {
 				parts = append(parts, part{o.path[len(k.path):], v})
@@ -102,11 +102,11 @@ func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
 	if r.own(s, p) {
 		return zero(in.Type(), self)
 	}
-	if k.root.kind == symbol && (!s.leaked[k.root.id] || r.isSettled(k.root)) {
+	if k.root.kind == symbol && (!s.leaked.has(k.root.id) || r.isSettled(k.root)) {
 		if _, ok := r.symbols.keys[k.root.id].v.(*ssa.Parameter); ok && r.isMain(k.root, k.path) {
 			return value{kind: object}
 		}
-		s.mem[p.id] = self
+		s.mem.set(p.id, self)
 	}
 	return self
 }
@@ -150,29 +150,29 @@ func (r *run) store(fr *frame, s *state, addr, v value, at token.Pos) {
 		return
 	}
 	k := r.places.keys[p.id]
-	for id := range s.mem {
+	for id := range s.mem.all() {
 		o := r.places.keys[id]
 		if o.root == k.root && (len(o.path) > len(k.path) && o.path[:len(k.path)] == k.path || len(o.path) < len(k.path) && k.path[:len(o.path)] == o.path) {
-			delete(s.mem, id)
+			s.mem.drop(id)
 		}
 	}
 	if !r.own(s, p) {
 		r.escape(s, v)
-		if k.root.kind == symbol && s.leaked[k.root.id] {
-			delete(s.mem, p.id)
+		if k.root.kind == symbol && s.leaked.has(k.root.id) {
+			s.mem.drop(p.id)
 			return
 		}
 	}
 	if v.kind == whole {
-		delete(s.mem, p.id)
+		s.mem.drop(p.id)
 		for _, part := range r.wholes[v.id].parts {
 			if f := r.below(p, part.path); f.kind == place {
-				s.mem[f.id] = part.val
+				s.mem.set(f.id, part.val)
 			}
 		}
 		return
 	}
-	s.mem[p.id] = v
+	s.mem.set(p.id, v)
 }
 
 // clear is an allocation: what was there before, in an earlier turn of a loop, is another.
@@ -181,15 +181,15 @@ func (r *run) clear(fr *frame, s *state, a *ssa.Alloc) {
 	here := func(v value) bool { return v.kind == place && r.places.keys[v.id].root == root }
 	r.loosen(s, here)
 	old := false
-	for id, v := range s.mem {
+	for id, v := range s.mem.all() {
 		if r.places.keys[id].root == root {
 			if v.kind == object {
 				old = true
 			}
-			delete(s.mem, id)
+			s.mem.drop(id)
 		}
 	}
-	delete(s.leaked, root.id)
+	s.leaked.drop(root.id)
 	if old {
 		s.main().free = true // whoever has the old address has it
 	}
@@ -231,15 +231,15 @@ func (r *run) forget(fr *frame, s *state, v ssa.Value) {
 		}
 		return mine(x)
 	}
-	for id := range s.conds {
+	for id := range s.conds.all() {
 		if k := r.conds.keys[id]; mine(k.x) || mine(k.y) {
-			delete(s.conds, id)
-			delete(s.hopes, id)
+			s.conds.drop(id)
+			s.hopes.drop(id)
 		}
 	}
-	for id := range s.mem {
+	for id := range s.mem.all() {
 		if mine(r.places.keys[id].root) {
-			delete(s.mem, id)
+			s.mem.drop(id)
 		}
 	}
 	r.outdate(s, mine)
@@ -266,20 +266,20 @@ func (r *run) branch(fr *frame, s *state, c value, want bool) bool {
 // assume notes that a condition holds, or does not. With hope it was not tested. It reports false
 // where that contradicts what is known.
 func (r *run) assume(fr *frame, s *state, id int32, b, hope bool) bool {
-	if known, ok := s.conds[id]; ok {
+	if known, ok := s.conds.get(id); ok {
 		if known == b && !hope {
-			delete(s.hopes, id)
+			s.hopes.drop(id)
 		}
 		return known == b
 	}
 	k := r.conds.keys[id]
-	s.conds[id] = b
+	s.conds.set(id, b)
 	if hope {
-		s.hopes[id] = true
+		s.hopes.set(id, true)
 	}
 	switch {
 	case k.op == "==" && b:
-		for other, v := range s.conds {
+		for other, v := range s.conds.all() {
 			if o := r.conds.keys[other]; other != id && v && o.op == "==" && o.x == k.x && o.lit != "" && k.lit != "" && o.lit != k.lit {
 				return false
 			}
@@ -411,7 +411,7 @@ func (r *run) nilness(s *state, v value) value {
 			return r.infos[v.id].null
 		}
 		m, null := s.main(), r.infos[0].null
-		if _, known := s.conds[null.id]; null.kind == cond && known {
+		if _, known := s.conds.get(null.id); null.kind == cond && known {
 			return null // whoever asks finds out whether the call failed
 		}
 		if m.phase == absent {

@@ -40,7 +40,7 @@ type report struct {
 // say notes a finding, where the state is one that surely can be: not after a call that was only
 // assumed to have failed, and not of a call whose error the program asks for. On this way nothing more is said.
 func (r *run) say(s *state, rep report) {
-	if len(s.hopes) == 0 && rep.pos.IsValid() && !(r.a.expected[rep.pos] && refused(rep.code)) {
+	if s.hopes.len() == 0 && rep.pos.IsValid() && !(r.a.expected[rep.pos] && refused(rep.code)) {
 		rep.name, rep.typ = r.name(), r.infos[0].typ
 		r.reports = append(r.reports, rep)
 	}
@@ -326,7 +326,7 @@ func (r *run) finish() {
 		e := r.exits[i]
 		m := e.s.main()
 		if !r.hidden(e) {
-			clear(e.s.hopes) // who calls gets to see the error
+			e.s.hopes = dict[int32, bool]{} // who calls gets to see the error
 		}
 		gone := false
 		for j, v := range e.results {

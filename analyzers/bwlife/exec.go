@@ -3,6 +3,7 @@ package bwlife
 import (
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -37,6 +38,7 @@ type run struct {
 	fn       *ssa.Function
 	spec     spec
 	numbers  map[ssa.Value]uint32
+	keys     keys
 	frames   table[frameKey]
 	stack    []*frame
 	objects  table[objectKey]
@@ -125,38 +127,48 @@ func (r *run) inStack(fn *ssa.Function) bool {
 	return false
 }
 
-// todo are the states that wait at the blocks of an activation.
+// todo are the states that wait at the blocks of an activation, and those that were there.
 type todo struct {
-	wait [][]*state
-	seen []map[string]bool
+	wait []waiting // by block, the first in the program at the end
+	seen map[string]bool
+	met  map[int]int // by block: how many
 }
 
+type waiting struct {
+	block int
+	s     *state
+}
+
+// next takes the state that came last to the first block at which there is one.
 func (t *todo) next() (int, *state) {
-	for i, list := range t.wait {
-		if n := len(list); n > 0 {
-			s := list[n-1]
-			t.wait[i] = list[:n-1]
-			return i, s
-		}
+	n := len(t.wait)
+	if n == 0 {
+		return -1, nil
 	}
-	return -1, nil
+	w := t.wait[n-1]
+	t.wait = t.wait[:n-1]
+	return w.block, w.s
+}
+
+func (t *todo) add(block int, s *state) {
+	i := len(t.wait)
+	for i > 0 && t.wait[i-1].block < block {
+		i--
+	}
+	t.wait = slices.Insert(t.wait, i, waiting{block, s})
 }
 
 // activate runs a function from its first block on, and returns the ways out of it.
 func (r *run) activate(fr *frame, s *state) (exits []exit) {
-	n := len(fr.fn.Blocks)
 	if ret, ok := fr.fn.Blocks[0].Instrs[len(fr.fn.Blocks[0].Instrs)-1].(*ssa.Return); ok {
 		for _, s := range r.block(fr, fr.fn.Blocks[0], s) {
 			exits = append(exits, r.out(fr, s, ret))
 		}
 		return exits
 	}
-	t := &todo{wait: make([][]*state, n), seen: make([]map[string]bool, n)}
-	if fr.sl != nil {
-		t.seen = make([]map[string]bool, n+len(fr.sl.f.exits)+1)
-	}
+	t := &todo{seen: map[string]bool{}, met: map[int]int{}}
 	if fr.sl == nil {
-		t.wait[0] = append(t.wait[0], s)
+		t.add(0, s)
 	} else {
 		r.edge(fr, t, nil, fr.fn.Blocks[0], s)
 	}
@@ -171,7 +183,7 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 			switch last := b.Instrs[len(b.Instrs)-1].(type) {
 			case *ssa.Return:
 				e := r.out(fr, s, last)
-				if k := s.key(r) + r.results(e.results).text(); !seen[k] {
+				if k := s.key(r, r.results(e.results).number()); !seen[k] {
 					seen[k] = true
 					exits = append(exits, e)
 				}
@@ -204,7 +216,7 @@ func (r *run) out(fr *frame, s *state, ret *ssa.Return) exit {
 		e.results = append(e.results, r.eval(fr, s, v))
 	}
 	if b := ret.Block().Index; fr.sl != nil && fr.sl.results && !fr.sl.kept.has(b) {
-		for i, v := range fr.sl.f.wayOut(b).known {
+		for i, v := range fr.sl.f.exits[fr.sl.f.outs[b]].known {
 			if v.kind != unknown {
 				e.results[i] = v
 			}
@@ -212,8 +224,6 @@ func (r *run) out(fr *frame, s *state, ret *ssa.Return) exit {
 	}
 	return e
 }
-
-func (v value) text() string { return string(rune(v.id)) }
 
 // block runs the instructions of a block, but for the last.
 func (r *run) block(fr *frame, b *ssa.BasicBlock, s *state) []*state {
@@ -280,7 +290,7 @@ func (r *run) level(s *state) (when ambient) {
 			when |= whileOps
 		}
 	}
-	for id, v := range s.mem {
+	for id, v := range s.mem.all() {
 		if v.kind != object && !r.own(s, value{kind: place, id: id}) {
 			return when | whileForeign
 		}
@@ -347,7 +357,7 @@ func (r *run) enters(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 		phis, vals = append(phis, phi), append(vals, r.eval(fr, s, phi.Edges[n]))
 	}
 	for i, phi := range phis {
-		s.env[slot{fr.id, phi}] = vals[i]
+		s.env.set(slot{fr.id, phi}, vals[i])
 	}
 	r.collect(fr, to, s)
 	if r.idle(fr, to, s) {
@@ -357,19 +367,17 @@ func (r *run) enters(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 	if fr.sl != nil {
 		at = fr.sl.same(at)
 	}
-	if t.seen[at] == nil {
-		t.seen[at] = map[string]bool{}
-	}
-	k := s.key(r)
-	if t.seen[at][k] {
+	k := s.key(r, uint64(at))
+	if t.seen[k] {
 		return
 	}
-	if len(t.seen[at]) >= maxStates {
+	if t.met[at] >= maxStates {
 		r.over = true
 		return
 	}
-	t.seen[at][k] = true
-	t.wait[to.Index] = append(t.wait[to.Index], s)
+	t.seen[k] = true
+	t.met[at]++
+	t.add(to.Index, s)
 }
 
 // idle reports whether nothing can come of a state any more: the object is gone, and nothing refers to it, or it is
@@ -503,9 +511,9 @@ func (r *run) givesHandles() bool {
 
 // collect drops what can matter no more, so that states become the same.
 func (r *run) collect(fr *frame, b *ssa.BasicBlock, s *state) {
-	for k := range s.env {
+	for k := range s.env.all() {
 		if k.frame == fr.id && !fr.sh.live(b, k.v) || !r.active(k.frame) {
-			delete(s.env, k)
+			s.env.drop(k)
 		}
 	}
 	used := map[int32]bool{} // symbols that something refers to
@@ -528,7 +536,7 @@ func (r *run) collect(fr *frame, b *ssa.BasicBlock, s *state) {
 			r.eachPart(v, func(_ string, p value) { mark(p, depth+1) })
 		}
 	}
-	for _, v := range s.env {
+	for _, v := range s.env.all() {
 		mark(v, 0)
 	}
 	for _, d := range s.defers {
@@ -558,27 +566,27 @@ func (r *run) collect(fr *frame, b *ssa.BasicBlock, s *state) {
 	}
 	for more := true; more; {
 		more = false
-		for p, v := range s.mem {
+		for p, v := range s.mem.all() {
 			if !done[p] && alive(r.places.keys[p].root) {
 				done[p], more = true, true
 				mark(v, 0)
 			}
 		}
 	}
-	for p := range s.mem {
+	for p := range s.mem.all() {
 		if !done[p] {
-			delete(s.mem, p)
+			s.mem.drop(p)
 		}
 	}
-	for id := range s.leaked {
+	for id := range s.leaked.all() {
 		if !alive(value{kind: symbol, id: id}) {
-			delete(s.leaked, id)
+			s.leaked.drop(id)
 		}
 	}
-	for id := range s.conds {
+	for id := range s.conds.all() {
 		k := r.conds.keys[id]
-		if !s.hopes[id] && !(alive(k.x) && alive(k.y)) {
-			delete(s.conds, id)
+		if !s.hopes.has(id) && !(alive(k.x) && alive(k.y)) {
+			s.conds.drop(id)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package bwlife
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
@@ -49,15 +50,23 @@ type flow struct {
 	defs    []int32   // by value: the instruction, -1 where it is none
 	uses    [][]int32 // by value: instructions
 	calls   map[int32]*callInfo
-	ambient []ambient // by instruction
-	around  []ambient // by block: of all in it
-	ends    []int32   // by block: the call that does not return, -1 if there is none
-	tests   []test    // by block
-	shared  map[int32]bool
+	ambient []ambient  // by instruction
+	around  []ambient  // by block: of all in it
+	ends    []int32    // by block: the call that does not return, -1 if there is none
+	tests   []test     // by block
+	asks    [][]int32  // by value: blocks with tests that are about it
+	given   [][][2]int // by value: ways out and results that may be it
+	tuples  []int32    // by value: the results of which it is one, or itself
+	partsOf [][]int32  // by value: of results those that are used, and itself
+	beyond  []bits     // by block: those that can be reached from it
 	simple  map[*ssa.Alloc]*variable
 	exits   []wayOut // like returns
+	outs    []int32  // by block: of exits, -1
 	phis    []bool   // by block
-	defers  []int32  // deferred calls that may wait
+	succs   [][]int32
+	ifs     []int32   // blocks that end in a test, and may be left
+	room    []targets // by block, for slices
+	defers  []int32   // deferred calls that may wait
 }
 
 // test is the condition at the end of a block.
@@ -70,7 +79,7 @@ type test struct {
 func (a *analyzer) flowOf(fn *ssa.Function) *flow {
 	f := a.flows[fn]
 	if f == nil {
-		f = &flow{a: a, fn: fn, sh: a.shape(fn), numbers: map[ssa.Value]int32{}, calls: map[int32]*callInfo{}, shared: map[int32]bool{}, simple: map[*ssa.Alloc]*variable{}}
+		f = &flow{a: a, fn: fn, sh: a.shape(fn), numbers: map[ssa.Value]int32{}, calls: map[int32]*callInfo{}, simple: map[*ssa.Alloc]*variable{}}
 		a.flows[fn] = f
 		f.count()
 		f.classify()
@@ -128,6 +137,16 @@ func (f *flow) count() {
 		}
 	}
 	f.first = append(f.first, int32(len(f.instrs)))
+	f.asks, f.given = make([][]int32, len(f.values)), make([][][2]int, len(f.values))
+	f.tuples, f.partsOf = make([]int32, len(f.values)), make([][]int32, len(f.values))
+	for n, v := range f.values {
+		of := int32(n)
+		if x, ok := v.(*ssa.Extract); ok {
+			of = f.numbers[x.Tuple]
+		}
+		f.tuples[n] = of
+		f.partsOf[of] = append(f.partsOf[of], int32(n))
+	}
 }
 
 // classify looks at the calls.
@@ -163,6 +182,38 @@ func (f *flow) classify() {
 	for i, b := range f.blocks {
 		f.around[b] |= f.ambient[i]
 	}
+	for _, b := range f.fn.Blocks {
+		var succs []int32
+		for _, succ := range b.Succs {
+			succs = append(succs, int32(succ.Index))
+		}
+		f.succs, f.outs = append(f.succs, succs), append(f.outs, -1)
+		if len(succs) == 2 && f.ends[b.Index] < 0 {
+			f.ifs = append(f.ifs, int32(b.Index))
+		}
+	}
+	f.room = make([]targets, len(f.fn.Blocks))
+}
+
+// reaches reports whether the program may come from the end of a block to another.
+func (f *flow) reaches(from, to int32) bool {
+	if f.beyond == nil {
+		f.beyond = make([]bits, len(f.succs))
+	}
+	if f.beyond[from] == nil {
+		seen := make(bits, (len(f.succs)+63)/64)
+		work := slices.Clone(f.succs[from])
+		for len(work) > 0 {
+			b := work[len(work)-1]
+			work = work[:len(work)-1]
+			if !seen.has(int(b)) {
+				seen.add(int(b))
+				work = append(work, f.succs[b]...)
+			}
+		}
+		f.beyond[from] = seen
+	}
+	return f.beyond[from].has(int(to))
 }
 
 // receives reports whether an instruction waits for somebody else to say something.

@@ -95,7 +95,7 @@ func (r *run) find(s *state) {
 	s.replace(func(v value) bool { return v.kind == object }, &r.interner)
 	s.things = s.things[:1]
 	*s.main() = thing{phase: live, free: true, at: r.infos[0].pos}
-	s.env[slot{0, r.spec.value}] = value{kind: object}
+	s.env.set(slot{0, r.spec.value}, value{kind: object})
 }
 
 // placeOfValue is the position of a value, or of the one that it is a part of.

@@ -10,8 +10,8 @@ import (
 // hop is a step from block to block that leaves out those between in which nothing matters.
 type hop struct{ from, to *ssa.BasicBlock }
 
-// active are the ambient instructions that may matter in the run at all.
-func (sl *slice) active() (when ambient) {
+// ambience are the ambient instructions that may matter in the run at all.
+func (sl *slice) ambience() (when ambient) {
 	if sl.ops {
 		when |= whileOps
 	}
@@ -23,12 +23,13 @@ func (sl *slice) active() (when ambient) {
 
 // stops reports whether a state that is of such a level stops at a block.
 func (sl *slice) stops(b int, level ambient) bool {
-	return sl.kept.has(b) || sl.f.around[b]&level&sl.active() != 0
+	return sl.kept.has(b) || level != 0 && (sl.f.around[b]&level != 0 || sl.late.has(b))
 }
 
 // demand looks for tests that have to be made: both sides lead to different blocks that matter, and something may be
-// known of what is tested. It reports whether there are more than before.
-func (sl *slice) demand() (more bool) {
+// known of what is tested. With a level the ambient instructions count that may matter then; a test that only they want is
+// made by such states only. It reports whether there are more than before.
+func (sl *slice) demand(level ambient) (more bool) {
 	f := sl.f
 	if sl.ops {
 		for _, i := range f.defers {
@@ -36,78 +37,145 @@ func (sl *slice) demand() (more bool) {
 			sl.runs(i)
 		}
 	}
-	lead := sl.leading()
-	for _, b := range f.fn.Blocks {
-		if len(b.Succs) != 2 || sl.tested.has(b.Index) || sl.over(b) {
+	lead := sl.leading(level)
+	for _, b := range f.ifs {
+		t := &f.tests[b]
+		if sl.tested.has(int(b)) || t.free && !slices.ContainsFunc(t.bases, sl.tells) {
 			continue
 		}
-		t := &f.tests[b.Index]
-		parts := sl.edge(lead, b, b.Succs[0]) != sl.edge(lead, b, b.Succs[1])
-		if parts && (!t.free || slices.ContainsFunc(t.bases, sl.tells)) || slices.ContainsFunc(t.bases, sl.hopes) {
-			more = true
-			sl.tested.add(b.Index)
-			sl.kept.add(b.Index)
-			sl.needs(b.Instrs[len(b.Instrs)-1].(*ssa.If).Cond)
+		yes, no := sl.edge(lead, level, b, f.succs[b][0]), sl.edge(lead, level, b, f.succs[b][1])
+		if yes == no && yes != manyWays || t.free && sl.sideways(b, yes.onward(), no.onward()) {
+			continue
+		}
+		more = true
+		if level == 0 {
+			sl.test(b)
+		} else {
+			sl.late.add(int(b))
+			sl.makes(b)
 		}
 	}
 	return more
 }
 
-// tells reports whether something may be known of a value when it is tested.
-func (sl *slice) tells(n int32) bool {
-	if sl.f.shared[n] || sl.need.has(int(n)) || sl.obj.has(int(n)) {
-		return true
+// test is a block at whose end the condition has to be known.
+func (sl *slice) test(b int32) {
+	sl.kept.add(int(b))
+	if !sl.tested.has(int(b)) {
+		sl.makes(b)
 	}
-	x, ok := sl.f.values[n].(*ssa.Extract)
-	return ok && sl.need.has(int(sl.f.value(x.Tuple)))
+}
+
+func (sl *slice) makes(b int32) {
+	sl.tested.add(int(b))
+	sl.needs(sl.f.instrs[sl.f.first[b+1]-1].(*ssa.If).Cond)
+}
+
+// sideways reports whether a test only decides whether the function may return, and nothing is known of it there: nothing but other
+// tests says anything of it, and those are not made before.
+func (sl *slice) sideways(b int32, yes, no targets) bool {
+	if yes != no || yes == nowhere || yes == manyWays {
+		return false
+	}
+	for _, base := range sl.f.tests[b].bases {
+		if sl.known(base) {
+			return false
+		}
+		for _, other := range sl.f.asks[base] {
+			if sl.tested.has(int(other)) && sl.f.reaches(other, b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// tells reports whether something may be known of a value when it is tested.
+func (sl *slice) tells(n int32) bool { return len(sl.f.asks[n]) > 1 || sl.known(n) }
+
+// known reports whether something else than a test may say something of a value.
+func (sl *slice) known(n int32) bool {
+	return sl.need.has(int(n)) || sl.obj.has(int(n)) || sl.need.has(int(sl.f.tuples[n]))
 }
 
 // hopes reports whether a value is the result of a call that the object is given to: whether that failed is an open
 // question until somebody looks.
 func (sl *slice) hopes(n int32) bool {
-	if x, ok := sl.f.values[n].(*ssa.Extract); ok {
-		n = sl.f.value(x.Tuple)
-	}
-	_, ok := sl.f.values[n].(*ssa.Call)
-	return ok && sl.run.has(int(sl.f.defs[n]))
+	i := sl.f.defs[sl.f.tuples[n]]
+	return i >= 0 && sl.f.calls[i] != nil && sl.run.has(int(i))
 }
 
-// over reports whether no way goes on from a block.
-func (sl *slice) over(b *ssa.BasicBlock) bool { return sl.f.ends[b.Index] >= 0 }
+// targets are the blocks that matter to which one leads: one or two of them, in order. Edges into blocks where it matters from where one comes
+// have numbers of their own, and ways out that matter by what they return only have numbers from exitPlain down.
+type targets [2]int32
 
-// Where blocks lead to; else it is a block, or an edge into one.
 const (
-	nowhere   = -1
-	manyWays  = -2
-	exitPlain = -3 // and below: ways out, by what they return
+	none      = -1
+	exitPlain = -3
 )
 
-// leading works out for each block that does not matter the only one that does to which it leads.
-func (sl *slice) leading() []int {
-	blocks := sl.f.fn.Blocks
-	lead := make([]int, len(blocks))
+var (
+	nowhere  = targets{none, none}
+	manyWays = targets{-2, -2}
+)
+
+// with are both.
+func (t targets) with(o targets) targets {
+	for _, x := range o {
+		switch {
+		case t == manyWays || o == manyWays:
+			return manyWays
+		case x == none || x == t[0] || x == t[1]:
+		case t[0] == none:
+			t[0] = x
+		case t[1] == none:
+			t[1] = x
+			if t[0] > t[1] {
+				t[0], t[1] = t[1], t[0]
+			}
+		default:
+			return manyWays
+		}
+	}
+	return t
+}
+
+// onward are the targets that are no ways out.
+func (t targets) onward() targets {
+	if t == manyWays {
+		return t
+	}
+	if t[0] <= exitPlain {
+		t = targets{t[1], none}
+	}
+	if t[0] <= exitPlain {
+		t = nowhere
+	}
+	if t[1] <= exitPlain {
+		t[1] = none
+	}
+	return t
+}
+
+// leading works out for each block that does not matter to which it leads.
+func (sl *slice) leading(level ambient) []targets {
+	f := sl.f
+	lead := f.room
 	for i := range lead {
 		lead[i] = nowhere
+		if f.outs[i] >= 0 {
+			lead[i] = targets{int32(exitPlain - sl.class(i)), none}
+		}
 	}
 	for again := true; again; {
 		again = false
-		for i := len(blocks) - 1; i >= 0; i-- {
-			b := blocks[i]
-			if sl.stops(i, levels-1) || lead[i] == manyWays || sl.over(b) {
+		for i := int32(len(lead) - 1); i >= 0; i-- {
+			if lead[i] == manyWays || f.ends[i] >= 0 || sl.stops(int(i), level) {
 				continue
 			}
-			now := nowhere
-			if _, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok {
-				now = exitPlain - sl.class(i)
-			}
-			for _, succ := range b.Succs {
-				switch to := sl.edge(lead, b, succ); {
-				case to == nowhere || to == now:
-				case now == nowhere:
-					now = to
-				default:
-					now = manyWays
-				}
+			now := lead[i]
+			for _, succ := range f.succs[i] {
+				now = now.with(sl.edge(lead, level, i, succ))
 			}
 			if now != lead[i] {
 				lead[i], again = now, true
@@ -118,21 +186,18 @@ func (sl *slice) leading() []int {
 }
 
 // edge is where an edge leads to.
-func (sl *slice) edge(lead []int, from, to *ssa.BasicBlock) int {
-	if !sl.stops(to.Index, levels-1) {
-		return lead[to.Index]
+func (sl *slice) edge(lead []targets, level ambient, from, to int32) targets {
+	switch {
+	case !sl.stops(int(to), level):
+		return lead[to]
+	case sl.f.phis[to] && sl.meets(sl.f.fn.Blocks[to]):
+		return targets{(from+1)*int32(len(lead)) + to, none}
 	}
-	if sl.meets(to) {
-		return (from.Index+1)*len(lead) + to.Index
-	}
-	return to.Index
+	return targets{to, none}
 }
 
 // meets reports whether it matters from where a block is entered.
 func (sl *slice) meets(b *ssa.BasicBlock) bool {
-	if !sl.f.phis[b.Index] {
-		return false
-	}
 	for i := sl.f.first[b.Index]; i < sl.f.first[b.Index+1]; i++ {
 		if _, ok := sl.f.instrs[i].(*ssa.Phi); !ok {
 			return false
@@ -149,12 +214,12 @@ func (sl *slice) class(b int) int {
 	if !sl.results {
 		return 0
 	}
-	return sl.f.wayOut(b).class
+	return sl.f.exits[sl.f.outs[b]].class
 }
 
 // same is the block itself, or the number of its class for a way out where nothing matters but what it returns.
 func (sl *slice) same(b int) int {
-	if sl.f.wayOut(b) == nil || sl.kept.has(b) {
+	if sl.f.outs[b] < 0 || sl.kept.has(b) {
 		return b
 	}
 	return len(sl.f.fn.Blocks) + sl.class(b)
@@ -162,7 +227,7 @@ func (sl *slice) same(b int) int {
 
 // hops are the steps from an edge on, for a state of a level.
 func (sl *slice) hops(level ambient, from, to *ssa.BasicBlock) []hop {
-	if sl.stops(to.Index, level) {
+	if level &= sl.ambience(); sl.stops(to.Index, level) {
 		return []hop{{from, to}}
 	}
 	if sl.paths[level] == nil {
@@ -186,8 +251,8 @@ func (sl *slice) search(level ambient, b *ssa.BasicBlock) (list []hop) {
 	for len(work) > 0 {
 		b := work[len(work)-1]
 		work = work[:len(work)-1]
-		if sl.over(b) {
-			continue
+		if sl.f.ends[b.Index] >= 0 {
+			continue // no way goes on
 		}
 		if _, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return); ok {
 			if c := sl.class(b.Index); exits[c] == nil || exits[c].Index > b.Index {
@@ -226,7 +291,26 @@ func (sl *slice) search(level ambient, b *ssa.BasicBlock) (list []hop) {
 	return list
 }
 
-// ways marks what has to be known of what is returned: what callers can use, and whether a call has failed.
+// called is a call that is run. Whether it failed is an open question until somebody looks: so tests of that are
+// made, and what is returned without one has to be known.
+func (sl *slice) called(call ssa.Value) {
+	f := sl.f
+	for _, n := range f.partsOf[f.numbers[call]] {
+		for _, b := range f.asks[n] {
+			if f.ends[b] < 0 {
+				sl.test(b)
+			}
+		}
+		for _, at := range f.given[n] {
+			out := &f.exits[at[0]]
+			if v := out.ret.Results[at[1]]; tells(v.Type()) && !f.settled(n, out.block) {
+				sl.needs(v)
+			}
+		}
+	}
+}
+
+// ways marks what callers can use of what is returned.
 func (sl *slice) ways(r *run) {
 	for i := range sl.f.exits {
 		out := &sl.f.exits[i]
@@ -234,12 +318,7 @@ func (sl *slice) ways(r *run) {
 			continue
 		}
 		for j, v := range out.ret.Results {
-			if !tells(v.Type()) {
-				continue
-			}
-			bases := out.bases[j]
-			if sl.results && (out.known[j].kind == unknown || slices.ContainsFunc(bases, sl.tells)) ||
-				slices.ContainsFunc(bases, func(n int32) bool { return sl.hopes(n) && !sl.f.settled(n, out.block) }) {
+			if tells(v.Type()) && (out.known[j].kind == unknown || slices.ContainsFunc(out.bases[j], sl.tells)) {
 				sl.needs(v)
 			}
 		}
@@ -248,6 +327,9 @@ func (sl *slice) ways(r *run) {
 
 // settled reports whether a value was tested on all ways to a block.
 func (f *flow) settled(n int32, b *ssa.BasicBlock) bool {
+	if len(f.asks[n]) == 0 {
+		return false
+	}
 	for d := b.Idom(); d != nil; d = d.Idom() {
 		if slices.Contains(f.tests[d.Index].bases, n) {
 			return true
@@ -276,23 +358,18 @@ func (f *flow) waysOut() {
 		for _, v := range ret.Results {
 			var bases []int32
 			f.plain(v, &bases, 0)
+			for _, n := range bases {
+				f.given[n] = append(f.given[n], [2]int{len(f.exits), len(out.bases)})
+			}
 			out.known, out.bases = append(out.known, f.always(v, b)), append(out.bases, bases)
 		}
 		out.class = slices.IndexFunc(f.exits, func(o wayOut) bool { return slices.Equal(o.known, out.known) })
 		if out.class < 0 {
 			out.class = len(f.exits)
 		}
+		f.outs[b.Index] = int32(len(f.exits))
 		f.exits = append(f.exits, out)
 	}
-}
-
-// wayOut is a block as one, nil if it is none.
-func (f *flow) wayOut(b int) *wayOut {
-	i, ok := slices.BinarySearchFunc(f.exits, b, func(o wayOut, b int) int { return o.block.Index - b })
-	if !ok {
-		return nil
-	}
-	return &f.exits[i]
 }
 
 // always is what is known of a value at a block, on all ways there.

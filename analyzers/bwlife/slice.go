@@ -19,6 +19,7 @@ type slice struct {
 	obj     bits // values that may be the object, or lead to it: addresses, closures, structs
 	need    bits // values that have to be known
 	tested  bits // blocks that end in a test to make
+	late    bits // those whose test only ambient instructions want
 	kept    bits // blocks that have instructions to run, or a test to make
 	tracked map[*variable]bool
 	ops     bool // there may be operations on the object
@@ -40,7 +41,7 @@ func (r *run) sliceOf() *slice {
 	sl := &slice{f: f, tracked: map[*variable]bool{}}
 	sl.run = make(bits, (len(f.instrs)+63)/64)
 	sl.kept = make(bits, (len(f.fn.Blocks)+63)/64)
-	sl.tested = make(bits, len(sl.kept))
+	sl.tested, sl.late = make(bits, len(sl.kept)), make(bits, len(sl.kept))
 	words := (len(f.values) + 64) / 64
 	sl.obj, sl.need = make(bits, words), make(bits, words)
 	sl.ops = r.spec.kind == directive.Op
@@ -64,10 +65,12 @@ func (r *run) sliceOf() *slice {
 			}
 		}
 	}
-	for again := true; again; again = sl.demand() {
+	for again := true; again; again = sl.demand(0) || sl.ambience() != 0 && sl.demand(sl.ambience()) {
 		sl.close()
-		sl.ways(r)
-		sl.close()
+		if sl.results {
+			sl.ways(r)
+			sl.close()
+		}
 	}
 	return sl
 }
@@ -197,6 +200,9 @@ func (sl *slice) running(i int32) {
 	switch in := in.(type) {
 	case ssa.CallInstruction:
 		sl.calling(in, sl.f.calls[i])
+		if v := in.Value(); v != nil {
+			sl.called(v)
+		}
 	case *ssa.MakeClosure:
 		sl.capturing(in)
 	case *ssa.Phi:

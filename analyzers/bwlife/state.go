@@ -1,9 +1,9 @@
 package bwlife
 
 import (
+	"cmp"
 	"encoding/binary"
 	"go/token"
-	"maps"
 	"slices"
 	"sort"
 
@@ -51,23 +51,19 @@ type deferred struct {
 // state is one way that the program may have come to where it is: what is known of
 // values, of memory, of conditions and of the objects.
 type state struct {
-	env    map[slot]value
-	mem    map[int32]value // by place
-	leaked map[int32]bool  // roots (symbols) that others can write to
-	conds  map[int32]bool  // by condition
-	hopes  map[int32]bool  // conditions that were assumed and not tested: nothing is reported where a call may have failed
-	things []thing         // sorted by id; the first is the one that is followed
+	env    dict[slot, value]
+	mem    dict[int32, value] // by place
+	leaked dict[int32, bool]  // roots (symbols) that others can write to
+	conds  dict[int32, bool]  // by condition
+	hopes  dict[int32, bool]  // conditions that were assumed and not tested: nothing is reported where a call may have failed
+	things []thing            // sorted by id; the first is the one that is followed
 	defers []deferred
-}
-
-func newState() *state {
-	return &state{env: map[slot]value{}, mem: map[int32]value{}, leaked: map[int32]bool{}, conds: map[int32]bool{}, hopes: map[int32]bool{}}
 }
 
 func (s *state) clone() *state {
 	return &state{
-		env: maps.Clone(s.env), mem: maps.Clone(s.mem), leaked: maps.Clone(s.leaked), conds: maps.Clone(s.conds),
-		hopes: maps.Clone(s.hopes), things: slices.Clone(s.things), defers: slices.Clone(s.defers),
+		env: s.env.clone(), mem: s.mem.clone(), leaked: s.leaked.clone(), conds: s.conds.clone(), hopes: s.hopes.clone(),
+		things: slices.Clone(s.things), defers: slices.Clone(s.defers),
 	}
 }
 
@@ -96,14 +92,14 @@ func (s *state) set(t thing) {
 // replace puts another value wherever old is.
 func (s *state) replace(match func(value) bool, in *interner) {
 	hit := func(v value) bool { return contains(in, v, match, 0) }
-	for k, v := range s.env {
+	for k, v := range s.env.all() {
 		if hit(v) {
-			s.env[k] = value{}
+			s.env.set(k, value{})
 		}
 	}
-	for k, v := range s.mem {
+	for k, v := range s.mem.all() {
 		if hit(v) {
-			s.mem[k] = value{}
+			s.mem.set(k, value{})
 		}
 	}
 	for i := range s.defers {
@@ -136,12 +132,12 @@ func contains(in *interner, v value, match func(value) bool, depth int) (found b
 
 // refers reports whether anything in the state is such a value.
 func (s *state) refers(in *interner, match func(value) bool) bool {
-	for _, v := range s.env {
+	for _, v := range s.env.all() {
 		if contains(in, v, match, 0) {
 			return true
 		}
 	}
-	for _, v := range s.mem {
+	for _, v := range s.mem.all() {
 		if contains(in, v, match, 0) {
 			return true
 		}
@@ -159,72 +155,73 @@ func (s *state) refers(in *interner, match func(value) bool) bool {
 	return false
 }
 
-// key is the same for states that are the same.
-func (s *state) key(r *run) string {
-	var b []byte
-	num := func(v value) uint64 {
-		n := uint64(v.kind)<<40 | uint64(uint32(v.id))<<1
-		if v.neg {
-			n |= 1
+// key is the same for states that are the same, and come to the same place.
+func (s *state) key(r *run, place uint64) string {
+	k := &r.keys
+	k.text = binary.AppendUvarint(k.text[:0], place)
+	for id, v := range s.env.all() {
+		k.add(uint64(id.frame)<<32|uint64(r.number(id.v)), v.number())
+	}
+	k.flush()
+	for id, v := range s.mem.all() {
+		k.add(uint64(id), v.number())
+	}
+	k.flush()
+	for id := range s.leaked.all() {
+		k.add(uint64(id), 1)
+	}
+	k.flush()
+	for id, v := range s.conds.all() {
+		k.add(uint64(id), flag(v, 1)|flag(s.hopes.has(id), 2))
+	}
+	if s.hopes.has(-1) {
+		k.add(1<<40, 1)
+	}
+	k.flush()
+	for _, t := range s.things {
+		k.add(uint64(t.id), uint64(t.phase)|flag(t.free, 8)|flag(t.used, 16)|flag(t.moved, 32)|flag(t.quiet, 64)|flag(t.stale, 128)|uint64(t.at)<<8)
+	}
+	k.flush()
+	for _, d := range s.defers {
+		k.put(uint64(d.frame)<<32|uint64(d.call.Pos()), d.fn.number())
+		for _, a := range d.args {
+			k.put(0, a.number())
 		}
+	}
+	return string(k.text)
+}
+
+// number is a value as one.
+func (v value) number() uint64 {
+	return uint64(v.kind)<<40 | uint64(uint32(v.id))<<1 | flag(v.neg, 1)
+}
+
+func flag(b bool, n uint64) uint64 {
+	if b {
 		return n
 	}
-	var list [][2]uint64
-	flush := func() {
-		slices.SortFunc(list, func(x, y [2]uint64) int { return slices.Compare(x[:], y[:]) })
-		for _, e := range list {
-			b = binary.AppendUvarint(b, e[0])
-			b = binary.AppendUvarint(b, e[1])
-		}
-		b = append(b, 0xff, 0xff)
-		list = list[:0]
+	return 0
+}
+
+// keys writes keys of states: lists of pairs, in order.
+type keys struct {
+	text []byte
+	list [][2]uint64
+}
+
+func (k *keys) add(a, b uint64) { k.list = append(k.list, [2]uint64{a, b}) }
+
+func (k *keys) put(a, b uint64) {
+	k.text = binary.AppendUvarint(binary.AppendUvarint(k.text, a), b)
+}
+
+func (k *keys) flush() {
+	if len(k.list) > 1 {
+		slices.SortFunc(k.list, func(x, y [2]uint64) int { return cmp.Compare(x[0], y[0]) })
 	}
-	for k, v := range s.env {
-		list = append(list, [2]uint64{uint64(k.frame)<<32 | uint64(r.number(k.v)), num(v)})
+	for _, e := range k.list {
+		k.put(e[0], e[1])
 	}
-	flush()
-	for k, v := range s.mem {
-		list = append(list, [2]uint64{uint64(k), num(v)})
-	}
-	flush()
-	if s.hopes[-1] {
-		b = append(b, 1)
-	}
-	for k := range s.leaked {
-		list = append(list, [2]uint64{uint64(k), 1})
-	}
-	flush()
-	for k, v := range s.conds {
-		n := uint64(0)
-		if v {
-			n = 1
-		}
-		if s.hopes[k] {
-			n |= 2
-		}
-		list = append(list, [2]uint64{uint64(k), n})
-	}
-	flush()
-	flag := func(b bool, n uint64) uint64 {
-		if b {
-			return n
-		}
-		return 0
-	}
-	for _, t := range s.things {
-		list = append(list, [2]uint64{uint64(t.id), uint64(t.phase) | flag(t.free, 8) | flag(t.used, 16) | flag(t.moved, 32) | flag(t.quiet, 64) | flag(t.stale, 128) | uint64(t.at)<<8})
-	}
-	flush()
-	for _, d := range s.defers {
-		list = append(list, [2]uint64{uint64(d.frame)<<32 | uint64(d.call.Pos()), num(d.fn)})
-		for _, a := range d.args {
-			list = append(list, [2]uint64{0, num(a)})
-		}
-		for _, e := range list {
-			b = binary.AppendUvarint(b, e[0])
-			b = binary.AppendUvarint(b, e[1])
-		}
-		list = list[:0]
-	}
-	return string(b)
+	k.text = append(k.text, 0xff, 0xff)
+	k.list = k.list[:0]
 }

@@ -39,9 +39,9 @@ func (r *run) step(fr *frame, s *state, in ssa.Instruction) []*state {
 		return r.choose(fr, s, in)
 	case ssa.Value:
 		if v := r.compute(fr, s, in); v != r.sym(fr.id, in, "") {
-			s.env[slot{fr.id, in}] = v
+			s.env.set(slot{fr.id, in}, v)
 		} else {
-			delete(s.env, slot{fr.id, in})
+			s.env.drop(slot{fr.id, in})
 		}
 	}
 	return []*state{s}
@@ -72,7 +72,7 @@ func (r *run) choose(fr *frame, s *state, in *ssa.Select) (out []*state) {
 		if i < len(in.States) && in.States[i].Send != nil {
 			r.escape(one, r.eval(fr, one, in.States[i].Send))
 		}
-		one.env[slot{fr.id, in}] = r.results([]value{{kind: number, id: int32(at)}})
+		one.env.set(slot{fr.id, in}, r.results([]value{{kind: number, id: int32(at)}}))
 		out = append(out, one)
 	}
 	return out

@@ -54,7 +54,7 @@ func (r *run) joined(s *state, t target) []value {
 		return nil
 	}
 	root := r.places.keys[t.args[0].id].root
-	for id, v := range s.mem {
+	for id, v := range s.mem.all() {
 		if is, ok := r.known(s, v); ok && is == facts.NonNil && r.places.keys[id].root == root {
 			return []value{{kind: nonNil}}
 		}
@@ -95,11 +95,11 @@ func (r *run) handOver(s *state, v value) {
 	switch v.kind {
 	case place:
 		root := r.places.keys[v.id].root
-		s.leaked[root.id] = true
-		for id, c := range s.mem {
+		s.leaked.set(root.id, true)
+		for id, c := range s.mem.all() {
 			if r.places.keys[id].root == root && c.kind != object {
 				if !r.isSettled(root) {
-					delete(s.mem, id)
+					s.mem.drop(id)
 				}
 				r.handOver(s, c)
 			}
@@ -136,9 +136,9 @@ func (r *run) closureGone(s *state, v value) {
 
 // othersWrite drops what is known of memory that is not ours alone: a call may have changed it.
 func (r *run) othersWrite(s *state) {
-	for id, v := range s.mem {
+	for id, v := range s.mem.all() {
 		if v.kind != object && !r.own(s, value{kind: place, id: id}) && !r.isSettled(r.places.keys[id].root) {
-			delete(s.mem, id)
+			s.mem.drop(id)
 		}
 	}
 }

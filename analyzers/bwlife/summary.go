@@ -280,7 +280,7 @@ func (r *run) tried(s *state, v value) (exits []exit) {
 	r.apart(s, func(s *state) []outcome {
 		for i, f := range c.fn.FreeVars {
 			if i < len(c.bind) {
-				s.env[slot{fr.id, f}] = c.bind[i]
+				s.env.set(slot{fr.id, f}, c.bind[i])
 			}
 		}
 		exits = r.activate(fr, s)
@@ -291,7 +291,7 @@ func (r *run) tried(s *state, v value) (exits []exit) {
 
 // hidden reports whether a way out rests on a hope that a caller cannot see: on another error than the one that is returned.
 func (r *run) hidden(e exit) bool {
-	for id := range e.s.hopes {
+	for id := range e.s.hopes.all() {
 		if id < 0 || !slices.Contains(e.results, r.conds.keys[id].x) {
 			return true
 		}
@@ -333,7 +333,7 @@ func (r *run) known(s *state, v value) (facts.Is, bool) {
 	case isFalse:
 		return facts.False, true
 	case cond:
-		b, ok := s.conds[v.id]
+		b, ok := s.conds.get(v.id)
 		if b == !v.neg {
 			return facts.True, ok
 		}
@@ -342,10 +342,10 @@ func (r *run) known(s *state, v value) (facts.Is, bool) {
 		if r.sentinel(v) {
 			return facts.NonNil, true
 		}
-		if b, ok := s.conds[r.condition(condKey{op: "nil", x: v}).id]; ok {
+		if b, ok := s.conds.get(r.condition(condKey{op: "nil", x: v}).id); ok {
 			return facts.NonNil - facts.Is(btoi(b)), true
 		}
-		if b, ok := s.conds[r.condition(condKey{op: "true", x: v}).id]; ok {
+		if b, ok := s.conds.get(r.condition(condKey{op: "true", x: v}).id); ok {
 			return facts.False - facts.Is(btoi(b)), true
 		}
 	}

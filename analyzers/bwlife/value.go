@@ -1,7 +1,7 @@
 package bwlife
 
 import (
-	"fmt"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -94,6 +94,7 @@ type interner struct {
 	conds    table[condKey]
 	places   table[placeKey]
 	byText   map[string]value // closures, wholes and tuples, by what is in them
+	key      []byte           // such a text, while it is written
 	closures []closureInfo
 	wholes   []wholeInfo
 	tuples   [][]value
@@ -136,20 +137,35 @@ func (in *interner) below(p value, path string) value {
 	return in.at(k.root, k.path+path)
 }
 
-func (in *interner) text(key string, make func() value) value {
+// named gives values to what is written in in.key.
+func (in *interner) named(make func() value) value {
+	if v, ok := in.byText[string(in.key)]; ok {
+		return v
+	}
 	if in.byText == nil {
 		in.byText = map[string]value{}
 	}
-	v, ok := in.byText[key]
-	if !ok {
-		v = make()
-		in.byText[key] = v
-	}
+	v := make()
+	in.byText[string(in.key)] = v
 	return v
 }
 
+// write begins a key, or goes on with it.
+func (in *interner) write(vals ...value) {
+	for _, v := range vals {
+		in.key = append(in.key, byte(v.kind))
+		if v.neg {
+			in.key = append(in.key, 0xff)
+		}
+		in.key = binary.AppendVarint(in.key, int64(v.id))
+	}
+}
+
 func (in *interner) closure(fn *ssa.Function, bind []value) value {
-	return in.text(fmt.Sprintf("f%p%v", fn, bind), func() value {
+	in.key = append(in.key[:0], 'f')
+	in.write(in.sym(-1, fn, ""))
+	in.write(bind...)
+	return in.named(func() value {
 		in.closures = append(in.closures, closureInfo{fn, slices.Clone(bind)})
 		return value{kind: closed, id: int32(len(in.closures) - 1)}
 	})
@@ -157,14 +173,22 @@ func (in *interner) closure(fn *ssa.Function, bind []value) value {
 
 func (in *interner) whole(sym value, parts []part) value {
 	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.path, b.path) })
-	return in.text(fmt.Sprintf("w%v%v", sym, parts), func() value {
+	in.key = append(in.key[:0], 'w')
+	in.write(sym)
+	for _, p := range parts {
+		in.key = append(append(in.key, p.path...), 0)
+		in.write(p.val)
+	}
+	return in.named(func() value {
 		in.wholes = append(in.wholes, wholeInfo{sym, parts})
 		return value{kind: whole, id: int32(len(in.wholes) - 1)}
 	})
 }
 
 func (in *interner) results(vals []value) value {
-	return in.text(fmt.Sprintf("t%v", vals), func() value {
+	in.key = append(in.key[:0], 't')
+	in.write(vals...)
+	return in.named(func() value {
 		in.tuples = append(in.tuples, slices.Clone(vals))
 		return value{kind: tuple, id: int32(len(in.tuples) - 1)}
 	})

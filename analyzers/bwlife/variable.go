@@ -100,15 +100,12 @@ func (f *flow) reaching(v *variable, at int32) []int32 {
 // conditions looks at the tests at the ends of blocks.
 func (f *flow) conditions() {
 	f.tests = make([]test, len(f.fn.Blocks))
-	count := map[int32]int{}
 	for _, b := range f.fn.Blocks {
 		if in, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If); ok {
 			t := &f.tests[b.Index]
 			t.free = f.plain(in.Cond, &t.bases, 0)
 			for _, base := range t.bases {
-				if count[base]++; count[base] > 1 {
-					f.shared[base] = true
-				}
+				f.asks[base] = append(f.asks[base], int32(b.Index))
 			}
 		}
 	}
