@@ -165,7 +165,7 @@ func (r *run) buffers(fr *frame, s *state) {
 			objectInfo{kind: buffer, pos: call.Pos(), typ: arg.Type(), call: call})
 		r.infos[0].fills = true
 		s.set(thing{id: id, phase: live, at: call.Pos()})
-		s.env[slot{fr.id, arg}] = value{kind: object, id: id}
+		s.env.set(slot{fr.id, arg}, value{kind: object, id: id})
 	}
 }
 

@@ -51,6 +51,9 @@ func (r *run) sliceOf() *slice {
 		i := f.defs[f.numbers[r.spec.call.Value()]]
 		sl.runs(i)
 		sl.leads(r.spec.call.Value())
+		for _, arg := range r.filled() {
+			sl.leads(arg)
+		}
 		for _, v := range r.filled() {
 			sl.leads(v)
 		}
