@@ -35,8 +35,11 @@ var suite = []struct {
 	{"numa", job{pkg: "./lab/guest", args: []string{"-test.run=^TestNUMA"}}},
 	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
 	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
-	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short"}}},
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.short", "-test.run=^(TestNetem|TestNetworks)$"}}},
+	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short", "-test.skip=^(TestDax|TestPlacement)$"}}},
+	{"rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestMisuse$/^[0-9]+$/^verbs$"}}},
+	{"hmem", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^(TestDax|TestPlacement)$"}}},
+	{"cxl", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestDax$"}}},
 	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
 	{"siw", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestRping"}}},
 }
