@@ -118,6 +118,8 @@ func (r Remote[T, A]) String() string {
 
 // Slice is n elements from the element i on. What is not within r is refused by operations and by
 // encoding, with an error that says what was asked ([ErrRange]).
+//
+//barewire:effect refers=0 of r at i count n
 func (r Remote[T, A]) Slice(i, n int) Remote[T, A] {
 	return Remote[T, A]{r: r.r.slice(i, n)}
 }

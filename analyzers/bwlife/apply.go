@@ -55,6 +55,7 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 			r.unsure(o.s)
 		}
 		r.touches(o.s, site, t, sum)
+		r.writesAfar(o.s, site, t, sum)
 		r.windowEnds(o, site, t, sum)
 		for _, i := range sum.NeverNil {
 			if i < n && o.vals[i].kind == unknown {
@@ -119,11 +120,13 @@ func (a *analyzer) kindOfParam(f *types.Func, i int) string {
 
 // unsaid is an argument of which the effects say nothing.
 func (r *run) unsaid(s *state, site ssa.CallInstruction, id int32) {
-	if r.infos[id].kind == "view" {
+	switch r.infos[id].kind {
+	case directive.View:
 		r.use(s, id, site.Pos())
-		return
+	case directive.Remote:
+	default:
+		r.lose(s, id)
 	}
-	r.lose(s, id)
 }
 
 // take goes one way of a call, for one of its arguments. It reports false where that cannot be.
@@ -224,7 +227,7 @@ func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, t target, of
 	case "op", "fill":
 		info.kind, info.fills, info.parent = "op", d.Kind == "fill", r.rootOfView(of) // an operation on a span has the region
 		info.ext, now.stale = r.postedOn(fr, s, site, t, of, d, was)
-	case "view":
+	case "view", directive.Remote:
 		info.ext, now.stale = r.viewed(fr, s, site, t, of, d)
 		info.held = r.infos[of].held
 	}
@@ -377,6 +380,7 @@ func (r *run) windowEnds(o outcome, site ssa.CallInstruction, t target, sum *fac
 // mayFlush is a call that may wait for all operations.
 func (r *run) mayFlush(s *state) {
 	r.waited(s)
+	r.inPlace(s)
 	for i := range s.things {
 		t := &s.things[i]
 		if k := r.infos[t.id].kind; k == "op" && t.phase == live {

@@ -286,7 +286,7 @@ func (r *run) edge(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 // level says which ambient instructions matter in a state.
 func (r *run) level(s *state) (when ambient) {
 	for _, t := range s.things {
-		if k := r.infos[t.id].kind; t.phase == live && (k == "op" || k == goroutine) {
+		if k := r.infos[t.id].kind; t.phase == live && (k == "op" || k == goroutine || k == placing) {
 			when |= whileOps
 		}
 	}

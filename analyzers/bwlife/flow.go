@@ -307,6 +307,9 @@ func (a *analyzer) startsOps(c *callInfo) bool {
 		fn := c.site.Common().StaticCallee()
 		return fn != nil && fn.Parent() != nil && a.anyCall(fn, a.startsOps)
 	}
+	if len(c.sum.Places) > 0 {
+		return true
+	}
 	for _, p := range c.sum.Params {
 		for _, k := range p.Cases {
 			for _, d := range k.Derived {

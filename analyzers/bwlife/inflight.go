@@ -49,7 +49,7 @@ func (r *run) viewed(fr *frame, s *state, site ssa.CallInstruction, t target, of
 	if !e.all && e.lo == (value{kind: number}) && r.wholeCount(fr, s, site, d.Part.N, of) {
 		e = extent{all: true}
 	}
-	if of != 0 && r.infos[of].kind == "view" {
+	if k := r.infos[of].kind; of != 0 && (k == directive.View || k == directive.Remote) {
 		outer := r.infos[of].ext
 		if th := s.thing(of); th == nil || th.stale {
 			outer = extent{}
@@ -161,10 +161,15 @@ func (r *run) wholeCount(fr *frame, s *state, site ssa.CallInstruction, b facts.
 
 // region is the handle that a view or a window is of.
 func (r *run) region(id int32) int32 {
-	for id != 0 && (r.infos[id].kind == "view" || r.infos[id].kind == "window") {
-		id = r.infos[id].parent
+	for id != 0 {
+		switch r.infos[id].kind {
+		case directive.View, directive.Window, directive.Remote:
+			id = r.infos[id].parent
+		default:
+			return id
+		}
 	}
-	return id
+	return 0
 }
 
 // postedOn is what an operation is about that a call starts, and whether that is not sure: it may start later only.
@@ -223,6 +228,7 @@ func (r *run) elementOf(fr *frame, s *state, in *ssa.IndexAddr, x value) value {
 // unsure is a wait for somebody who may say that operations have ended.
 func (r *run) unsure(s *state) {
 	r.waited(s)
+	r.inPlace(s)
 	for i := range s.things {
 		if t := &s.things[i]; r.infos[t.id].kind == "op" && t.phase == live {
 			t.stale = true
@@ -268,6 +274,9 @@ func (r *run) touch(s *state, id int32, at token.Pos, writes bool) {
 	root := r.region(id)
 	if writes && r.infos[id].held {
 		r.mark(s, root, dirty, thing{phase: live, at: at})
+	}
+	if !writes && r.notInPlace(s, id, at, root) {
+		return
 	}
 	for _, t := range s.things[1:] {
 		op := r.infos[t.id]

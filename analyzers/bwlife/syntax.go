@@ -218,5 +218,5 @@ var codes = []diag.Code{
 	diag.UseAfterRelease, diag.DoubleRelease, diag.UseAfterMove, diag.Leak, diag.WindowLeak, diag.WindowAfterClose,
 	diag.ReleaseBorrowed, diag.ReleaseInFlight, diag.DroppedOp, diag.IgnoredWait, diag.ViewOutlives, diag.ErrorPathUse,
 	diag.LyingDirective, diag.TouchInFlight, diag.ReleaseShared, diag.ForeignDomain, diag.OutsideAcquire, diag.UnflushedWrite,
-	diag.WrongNode,
+	diag.WrongNode, diag.ReadUnplaced,
 }

@@ -34,7 +34,7 @@ func Read[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteRead](
 // says. For what is refused see [Read].
 //
 //go:noinline
-//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p
+//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p, places=dst
 func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbWrite
@@ -49,7 +49,7 @@ func Write[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite
 // refused with [ErrNoCredit] while the peer has too many notifications and messages unread: [Conn.WaitCredit] waits.
 //
 //go:noinline
-//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p
+//barewire:effect starts=0 of src on ok, fresh=0 on ok, meets=src of p, places=dst
 func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src barewire.Span[T, A], imm uint32) (Op, error) {
 	var r request
 	r.verb, r.imm = VerbWriteNotify, imm
@@ -63,7 +63,7 @@ func WriteNotify[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemot
 // many as the device's [Limits] have Segments, 4 at most.
 //
 //go:noinline
-//barewire:effect starts=0 of src on ok, fresh=0 on ok
+//barewire:effect starts=0 of src on ok, fresh=0 on ok, places=dst
 func WriteGather[T barewire.Fixed[T], A barewire.Registered, B barewire.CanRemoteWrite](p Poster, dst barewire.Remote[T, B], src ...barewire.Span[T, A]) (Op, error) {
 	var r request
 	r.verb = VerbWrite

@@ -328,7 +328,7 @@ func (r *registration) ref(k Keys, rights barewire.Rights) barewire.Ref {
 // peer of the domain that has it may do what the region grants. The error is
 // [ErrRevoked] after [Revoke].
 //
-//barewire:effect uses=mr
+//barewire:effect uses=mr, refers=0 of mr at all on ok
 func RemoteOf[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](mr *barewire.Region[T, R, A]) (barewire.Remote[T, A], error) {
 	reg, err := current(mr)
 	if err != nil {

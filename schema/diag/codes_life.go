@@ -21,6 +21,7 @@ const (
 	OutsideAcquire   Code = "BW5117"
 	UnflushedWrite   Code = "BW5118"
 	WrongNode        Code = "BW5119"
+	ReadUnplaced     Code = "BW5120"
 )
 
 var _ = register(
@@ -180,5 +181,13 @@ var _ = register(
 			"meant to be the other. Functions say by the directives node and pins what they are.",
 		Wrong: "r, err := numa.New(SampleInNUMA(), 1)\nunpin, err := numa.Pin(0)\nSampleAt(w, 0).SetCelsius(20)\n",
 		Right: "r, err := numa.New(SampleInNUMA(), 0)\nunpin, err := numa.Pin(0)\nSampleAt(w, 0).SetCelsius(20)\n",
+	},
+	Rule{
+		Code: ReadUnplaced, Name: "read-unplaced", Severity: Warning,
+		Title: "memory is read that a write may not have reached yet",
+		Why: "When a Write has ended its source may be used again. That it is in place at its destination only Conn.Flush says, or the notification of a WriteNotify, also " +
+			"where both are in one program. Over some providers it is in place by then, and over others not.",
+		Wrong: "rem, err := rdma.RemoteOf(there)\nop, err := rdma.Write(conn, rem, here.Span(0, 1))\nerr = op.Wait(ctx)\nx := SampleAt(w, 0).Celsius() // of there\n",
+		Right: "rem, err := rdma.RemoteOf(there)\n_, err = rdma.Write(conn, rem, here.Span(0, 1))\nerr = conn.Flush(ctx)\nx := SampleAt(w, 0).Celsius()\n",
 	},
 )

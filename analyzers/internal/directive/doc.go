@@ -53,6 +53,8 @@
 //	needs=P              P must have been acquired; views that the call gives are good until P is yielded
 //	cleans=P             what the host wrote to the memory of P is written back, where others see it
 //	hands=P              others look at P from now on: what was written has to be written back before
+//	refers=R of P at I   R is what a peer reaches P by, from the element I on; also "at all"
+//	places=P             what is posted is in the memory that P refers to when it was flushed, or somebody said so: not before
 //	node=R of A          the memory of the result R is on the node that the argument A numbers
 //	pins=A               the goroutine's thread runs on the node A from now on; a constant below 0: on any
 //	alias=R of P         R is P

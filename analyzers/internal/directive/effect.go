@@ -38,6 +38,8 @@ const (
 	Cleans   Verb = "cleans"
 	Hands    Verb = "hands"
 	Node     Verb = "node"
+	Refers   Verb = "refers"
+	Places   Verb = "places"
 	Pins     Verb = "pins"
 	Address  Verb = "address"
 	Narrows  Verb = "narrows"
@@ -47,8 +49,8 @@ const (
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
-	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Names: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Meets: true, Address: true, Narrows: true,
+	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Places: false, Names: false,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Refers: true, Meets: true, Address: true, Narrows: true,
 }
 
 // The conditions. The empty one is always.
@@ -131,7 +133,7 @@ func clause(words []string) (c Clause, err error) {
 		switch {
 		case words[0] == "of" && c.Of == "" && c.At == "" && c.On == "":
 			c.Of = words[1]
-		case words[0] == "at" && (c.Verb == Views || c.Verb == Starts || c.Verb == Fills) && c.At == "" && c.On == "":
+		case words[0] == "at" && slices.Contains([]Verb{Views, Starts, Fills, Refers}, c.Verb) && c.At == "" && c.On == "":
 			c.At = words[1]
 		case words[0] == "count" && c.At != "" && c.At != All && c.Count == "" && c.On == "":
 			c.Count = words[1]

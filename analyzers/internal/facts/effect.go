@@ -86,9 +86,13 @@ func (d *declared) clause(c directive.Clause) error {
 		d.out.Hears = d.out.Hears || c.Verb == directive.Hears
 		_, err := d.param(c.What)
 		return err
-	case directive.Pins:
+	case directive.Pins, directive.Places:
 		p, err := d.param(c.What)
-		d.out.Pins = append(d.out.Pins, p)
+		if c.Verb == directive.Pins {
+			d.out.Pins = append(d.out.Pins, p)
+		} else {
+			d.out.Places = append(d.out.Places, p)
+		}
 		return err
 	case directive.Reads, directive.Writes:
 		p, err := d.param(c.What)
@@ -124,7 +128,7 @@ func (d *declared) clause(c directive.Clause) error {
 		return err
 	case directive.Address, directive.Narrows:
 		return d.number(c)
-	case directive.Borrows, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Alias:
+	case directive.Borrows, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Refers, directive.Alias:
 		return d.derived(c, on)
 	}
 	p, err := d.param(c.What)
@@ -201,8 +205,8 @@ func (d *declared) derived(c directive.Clause, on []Cond) error {
 		return err
 	}
 	kind := map[directive.Verb]string{directive.Borrows: directive.Window, directive.Starts: directive.Op, directive.Fills: "fill",
-		directive.Views: directive.View, directive.Counts: "count", directive.Alias: string(directive.Alias)}[c.Verb]
-	if c.Verb != directive.Counts {
+		directive.Views: directive.View, directive.Counts: "count", directive.Refers: directive.Remote, directive.Alias: string(directive.Alias)}[c.Verb]
+	if c.Verb != directive.Counts && c.Verb != directive.Refers {
 		if err := d.about(p, nil, func(x *Case) { x.Uses = true }); err != nil {
 			return err
 		}

@@ -37,6 +37,7 @@ type Func struct {
 	NeverNil []int // results that are never nil
 	Reads    []int // parameters whose memory it surely reads
 	Writes   []int // or writes
+	Places   []int // parameters that refer to memory which it writes some time
 	Flushes  bool  // it may wait for operations that it was not given
 	Hears    bool  // it may wait for somebody who says that operations have ended
 	NoReturn bool
@@ -198,7 +199,7 @@ func (f *Func) String() string {
 	for _, m := range []struct {
 		what string
 		list []int
-	}{{"reads", f.Reads}, {"writes", f.Writes}} {
+	}{{"reads", f.Reads}, {"writes", f.Writes}, {"places", f.Places}} {
 		if len(m.list) > 0 {
 			parts = append(parts, fmt.Sprintf("%s %v", m.what, m.list))
 		}
@@ -270,7 +271,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -301,7 +302,7 @@ func (f *Func) Sort() {
 		*list = slices.Compact(*list)
 	}
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
-	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Pins} {
+	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Pins, &f.Places} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

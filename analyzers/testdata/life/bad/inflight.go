@@ -210,3 +210,43 @@ func BadFromRegion(dom *rdma.Domain, c *rdma.Conn, ctx context.Context, rem Rem)
 	})
 	return errors.Join(err, op.Wait(ctx))
 }
+
+// BadReadAfterWait has both ends: that the write has ended says nothing of the other.
+func BadReadAfterWait(ctx context.Context, c *rdma.Conn, here *L, there *sample.TickCPU[barewire.RemoteReadWrite]) (price float64, err error) {
+	rem, err := rdma.RemoteOf(there)
+	if err != nil {
+		return 0, err
+	}
+	op, err := rdma.Write(c, rem, here.Span(0, 1))
+	if err != nil {
+		return 0, err
+	}
+	if err := op.Wait(ctx); err != nil {
+		return 0, err
+	}
+	err = barewire.With(there, func(w sample.TickWindow[barewire.RemoteReadWrite]) error {
+		price = sample.TickAt(w, 0).Price() // want "BW5120 memory of .there. .* is read before what was written to it is in place"
+		return nil
+	})
+	return price, err
+}
+
+func BadReadSliceAfterWait(ctx context.Context, c *rdma.Conn, here *L, there *sample.TickCPU[barewire.RemoteReadWrite], i int) (qty float64, err error) {
+	rem, err := rdma.RemoteOf(there)
+	if err != nil {
+		return 0, err
+	}
+	w, err := barewire.Open(there)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Close()
+	op, err := rdma.Write(c, rem.Slice(i, 1), here.Span(0, 1))
+	if err != nil {
+		return 0, err
+	}
+	if err := op.Wait(ctx); err != nil {
+		return 0, err
+	}
+	return sample.TickAt(w, i).Qty(), nil // want "BW5120 memory of .there. .* is read before what was written to it is in place"
+}

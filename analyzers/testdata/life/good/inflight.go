@@ -250,3 +250,71 @@ func GoodMayWrite(ctx context.Context, c *rdma.Conn, m *L, rem Rem) error {
 		return op.Wait(ctx)
 	})
 }
+
+// GoodReadAfterFlush has both ends, and asks for what has arrived.
+func GoodReadAfterFlush(ctx context.Context, c *rdma.Conn, here *L, there *sample.TickCPU[barewire.RemoteReadWrite]) (price float64, err error) {
+	rem, err := rdma.RemoteOf(there)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := rdma.Write(c, rem, here.Span(0, 1)); err != nil {
+		return 0, err
+	}
+	if err := c.Flush(ctx); err != nil {
+		return 0, err
+	}
+	err = barewire.With(there, func(w sample.TickWindow[barewire.RemoteReadWrite]) error {
+		price = sample.TickAt(w, 0).Price()
+		return nil
+	})
+	return price, err
+}
+
+func GoodReadAfterNotification(ctx context.Context, c, peer *rdma.Conn, here *L, there *sample.TickCPU[barewire.RemoteReadWrite]) (price float64, err error) {
+	rem, err := rdma.RemoteOf(there)
+	if err != nil {
+		return 0, err
+	}
+	op, err := rdma.WriteNotify(c, rem, here.Span(0, 1), 1)
+	if err != nil {
+		return 0, err
+	}
+	if err := op.Wait(ctx); err != nil {
+		return 0, err
+	}
+	if _, err := peer.NextNotification(ctx); err != nil {
+		return 0, err
+	}
+	w, err := barewire.Open(there)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Close()
+	return sample.TickAt(w, 0).Price(), nil
+}
+
+func GoodReadOtherElement(ctx context.Context, c *rdma.Conn, here *L, there *sample.TickCPU[barewire.RemoteReadWrite]) (price float64, err error) {
+	rem, err := rdma.RemoteOf(there)
+	if err != nil {
+		return 0, err
+	}
+	op, err := rdma.Write(c, rem.Slice(4, 1), here.Span(0, 1))
+	if err != nil {
+		return 0, err
+	}
+	w, err := barewire.Open(there)
+	if err != nil {
+		return 0, errors.Join(err, op.Wait(ctx))
+	}
+	defer w.Close()
+	return sample.TickAt(w, 0).Price(), op.Wait(ctx)
+}
+
+// GoodReference is for somebody else to write by.
+func GoodReference(m *sample.TickCPU[barewire.RemoteReadWrite], send func(Rem) error) error {
+	rem, err := rdma.RemoteOf(m)
+	if err != nil {
+		return errors.Join(err, m.Close())
+	}
+	return errors.Join(send(rem.Slice(0, 1)), m.Close())
+}
