@@ -116,6 +116,7 @@ func (l *lab) boot(ctx context.Context, b boot) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	defer os.RemoveAll(dir)
 	over := initramfs.Overlay{Programs: map[string]string{}, Trees: map[string]string{}}
 	if have.driver != "" {
 		over.Programs["/lab/"+filepath.Base(have.driver)] = have.driver
