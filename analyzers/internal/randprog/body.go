@@ -136,7 +136,7 @@ func (g *gen) look(depth int, w string) (view string) {
 		case 2:
 			g.block("if "+g.flag(), func() { g.exit(g.one("nil", "errBad")) })
 		case 3:
-			g.block("for range n", func() { g.line("_ = sample.TickAt(%s, 0).Price()", w) })
+			g.block("for range "+g.times(), func() { g.line("_ = sample.TickAt(%s, 0).Price()", w) })
 		default:
 			if depth < 3 {
 				g.statement(depth + 1)
@@ -236,7 +236,7 @@ func (g *gen) operation(depth int) {
 func (g *gen) pipeline(l life) {
 	ops := g.name("ops")
 	g.line("var %s []rdma.Op", ops)
-	g.block("for range n", func() {
+	g.block("for range "+g.times(), func() {
 		op := g.name("op")
 		g.line("%s, err := rdma.Read(c, %s.Span(0, 1), rem.Slice(2, 1))", op, l.name)
 		g.block("if err != nil", func() { g.line("break") })
@@ -255,7 +255,7 @@ func (g *gen) pipeline(l life) {
 func (g *gen) choice(depth int) {
 	if g.chance(0.25) {
 		g.line("switch {")
-		for _, c := range []string{"case a", "case b", "default"} {
+		for _, c := range []string{"case keep.Flag()", "case b", "default"} {
 			g.line("%s:", c)
 			g.indent++
 			g.scope(func() { g.statement(depth + 1) })
@@ -286,7 +286,8 @@ func (g *gen) scope(body func()) {
 
 func (g *gen) repeat(depth int) {
 	loop := g.loop
-	g.block(g.one("for range n", "for i := 0; i < n; i++", "for range 2"), func() {
+	t := g.times()
+	g.block(g.one("for range "+t, "for i := 0; i < "+t+"; i++", "for range 2"), func() {
 		g.loop = len(g.ends)
 		g.scope(func() { g.body(depth + 1) })
 		g.leave()

@@ -22,7 +22,7 @@ type Imports struct {
 //
 //	func(ctx context.Context, dom *rdma.Domain, c *rdma.Conn, rem Rem, keep *Keep, a, b, d bool, k, n int) (err error)
 //
-// and the type Keep, with fields U, M and Ms, is to be in another file of the package.
+// and the type Keep, with fields U, M and Ms and methods Flag() bool and Times() int, is to be in another file of the package.
 func Source(seed uint64, n int, im Imports) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "package %s\n\nimport (\n\t\"context\"\n\t\"errors\"\n\t\"sync\"\n\n\tbarewire %q\n\trdma %q\n\tsample %q\n)\n", im.Package, im.Barewire, im.Rdma, im.Sample)
@@ -233,10 +233,16 @@ func (g *gen) check(more ...string) {
 	g.block("if err != nil", func() { g.exit("err", more...) })
 }
 
-// flag is a condition.
+// flag is a condition: mostly one that is another each time.
 func (g *gen) flag() string {
-	return g.one("a", "b", "d", "!a", "!b", "a && b", "a || d", "k > 1")
+	if g.chance(0.2) {
+		return g.one("a", "b", "d", "!a", "!b", "a && b", "a || d", "k > 1")
+	}
+	return "keep.Flag()"
 }
+
+// times is how often a loop turns.
+func (g *gen) times() string { return g.one("keep.Times()", "keep.Times()", "n") }
 
 // end writes the end of a handle, or, with a slip, something else.
 func (g *gen) end(call string, again func()) {

@@ -41,7 +41,10 @@ type memory struct{ _ byte }
 
 func region[A Access](mem *memory, real *barewire.Region[sample.Tick, barewire.CPU, A], err error) (*TickCPU[A], error) {
 	if err := now.note(err); err != nil {
-		return nil, err
+		if !now.in.Mend {
+			return nil, err
+		}
+		real, mem = another[A](), new(memory)
 	}
 	now.made = append(now.made, &made{kind: "leak", lines: lines(), close: real.Close})
 	return &TickCPU[A]{real, mem, now.made[len(now.made)-1]}, nil
@@ -100,7 +103,10 @@ func RemoteOf[A barewire.RemoteAccess](m *TickCPU[A]) (TickRemote[A], error) {
 		return TickRemote[A]{}, errInjected
 	}
 	rem, err := rdma.RemoteOf(m.in())
-	return rem, now.note(err)
+	if err = now.note(err); err != nil && now.in.Mend {
+		return TickRemote[A]{}, nil
+	}
+	return rem, err
 }
 
 // Close is the region's. Where it is to fail the region stays, and that is not the program's fault.
@@ -109,7 +115,19 @@ func (r *TickCPU[A]) Close() error {
 		r.made.excused = true
 		return errInjected
 	}
-	return now.note(r.in().Close())
+	err := now.note(r.in().Close())
+	if err != nil && now.in.Mend {
+		now.release(len(now.posts))
+		for _, w := range now.windows {
+			if r != nil && w.mem == r.mem && w.open {
+				w.open, w.mended = false, true
+				_ = w.close()
+			}
+		}
+		_ = r.in().Close()
+		return nil
+	}
+	return err
 }
 
 func (r *TickCPU[A]) Len() int { return r.in().Len() }
@@ -145,13 +163,38 @@ func (s Span[A]) Len() int {
 // TickWindow is a window.
 type TickWindow[A Access] struct {
 	real barewire.Window[sample.Tick, A]
-	open *bool
-	mem  *memory
+	*opened
+}
+
+// opened is what copies of a window share.
+type opened struct {
+	mem    *memory
+	open   bool
+	mended bool // its region was closed nevertheless, and so it was
+	close  func() error
 }
 
 func window[A Access](r *TickCPU[A], real barewire.Window[sample.Tick, A]) TickWindow[A] {
-	opened := true
-	return TickWindow[A]{real, &opened, r.mem}
+	now.windows = append(now.windows, &opened{mem: memoryOf(r), open: true, close: real.Close})
+	return TickWindow[A]{real, now.windows[len(now.windows)-1]}
+}
+
+// another is a region that nobody has to close, in the place of one that is no more.
+func another[A Access]() *barewire.Region[sample.Tick, barewire.CPU, A] {
+	u, err := barewire.New(sample.TickInCPU(), 8)
+	var r any = u
+	switch any((*A)(nil)).(type) {
+	case *Local:
+		r, err = rdma.Register(now.dom, u, sample.TickLocal())
+	case *RemoteReadWrite:
+		r, err = rdma.Register(now.dom, u, sample.TickRemoteReadWrite())
+	}
+	if err != nil {
+		panic(err)
+	}
+	real := r.(*barewire.Region[sample.Tick, barewire.CPU, A])
+	now.made = append(now.made, &made{close: real.Close, excused: true})
+	return real
 }
 
 func Open[A Access](r *TickCPU[A]) (TickWindow[A], error) {
@@ -160,7 +203,10 @@ func Open[A Access](r *TickCPU[A]) (TickWindow[A], error) {
 	}
 	real, err := barewire.Open(r.in())
 	if err := now.note(err); err != nil {
-		return TickWindow[A]{}, err
+		if !now.in.Mend {
+			return TickWindow[A]{}, err
+		}
+		real, _ = barewire.Open(another[A]())
 	}
 	now.made = append(now.made, &made{kind: "window leak", lines: lines(), close: real.Close})
 	return window(r, real), nil
@@ -171,10 +217,17 @@ func With[A Access](r *TickCPU[A], use func(TickWindow[A]) error) error {
 		return errInjected
 	}
 	var own error
-	err := barewire.With(r.in(), func(real barewire.Window[sample.Tick, A]) error {
+	in := r.in()
+	if now.in.Mend {
+		if _, err := barewire.Backing(in); err != nil {
+			_ = now.note(err)
+			in = another[A]()
+		}
+	}
+	err := barewire.With(in, func(real barewire.Window[sample.Tick, A]) error {
 		w := window(r, real)
 		own = use(w)
-		*w.open = false
+		w.open = false
 		return own
 	})
 	if own != nil && errors.Is(err, own) {
@@ -185,9 +238,15 @@ func With[A Access](r *TickCPU[A], use func(TickWindow[A]) error) error {
 
 // Close is the window's.
 func (w TickWindow[A]) Close() error {
+	if w.opened != nil && w.mended {
+		return nil
+	}
 	err := now.note(w.real.Close())
-	if err == nil {
-		*w.open = false
+	switch {
+	case err == nil:
+		w.open = false
+	case now.in.Mend:
+		return nil
 	}
 	return err
 }
@@ -196,6 +255,9 @@ func (w TickWindow[A]) Len() int { return w.real.Len() }
 
 // usable asks the runtime, which checks each access where the judge is built, whether the window is open.
 func (w TickWindow[A]) usable(kind string) (ok bool) {
+	if w.opened != nil && w.mended {
+		return false
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			now.fail(kind, "an access panics")
@@ -219,11 +281,11 @@ func TickAt[A Access](w TickWindow[A], i int) TickView {
 	if !w.usable("window") {
 		return TickView{}
 	}
-	return TickView{sample.TickAt(w.real, i), func() bool { return *w.open }, w.mem, i}
+	return TickView{sample.TickAt(w.real, i), func() bool { return w.open }, w.mem, i}
 }
 
 func (v TickView) good(writes bool) bool {
-	if v.open == nil { // it was none, and that was said
+	if v.open == nil { // it was none, and that was said, or mended
 		return false
 	}
 	if !v.open() {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -30,11 +31,27 @@ type Func struct {
 	Run  func(ctx context.Context, dom *Domain, c *Conn, rem TickRemote[RemoteReadWrite], keep *Keep, a, b, d bool, k, n int) error
 }
 
-// Keep is where a program leaves what is somebody else's to close.
+// Keep is where a program leaves what is somebody else's to close, and where it asks what way to go.
 type Keep struct {
 	U  *TickCPU[Unregistered]
 	M  *TickCPU[RemoteReadWrite]
 	Ms []*TickCPU[RemoteReadWrite]
+}
+
+// Flag is true or not, as the input has it.
+func (k *Keep) Flag() bool {
+	if now.in.Way < 2 {
+		return now.in.Way == 1
+	}
+	return now.choices.IntN(2) == 0
+}
+
+// Times is how often a loop is to turn.
+func (k *Keep) Times() int {
+	if now.in.Way < 3 {
+		return now.in.Way
+	}
+	return now.choices.IntN(3)
 }
 
 // input is what a run is given. Refuse are the calls that fail, by their number; bit 0 is the first. Kept is the number of the
@@ -45,6 +62,8 @@ type input struct {
 	Refuse   uint64
 	Timeouts bool
 	Kept     int
+	Way      int  // the seed of what Keep says
+	Mend     bool // calls that fail by the program's fault do what they were to do nevertheless
 }
 
 // Failure is a way that a program fails: the kind, and the lines of the program that were being run, or that made what leaks.
@@ -60,7 +79,7 @@ type Failure struct {
 type Verdict struct {
 	Name        string
 	Hard, Maybe []Failure
-	Runs, Calls int
+	Runs        int
 }
 
 type made struct {
@@ -81,6 +100,8 @@ type run struct {
 	failures []Failure
 	lostWait bool
 	broken   error
+	choices  *rand.Rand
+	windows  []*opened
 }
 
 var (
@@ -189,7 +210,7 @@ func newWorld() (w *world, err error) {
 
 // judge runs a program once, and looks at what it has left.
 func (w *world) judge(f Func, in input) *run {
-	r := &run{world: w, in: in}
+	r := &run{world: w, in: in, choices: rand.New(rand.NewPCG(uint64(in.Way), 1))}
 	now = r
 	var keep Keep
 	err := func() (err error) {
@@ -232,22 +253,26 @@ func closeKept(k *Keep) {
 	}
 }
 
-// inputs gives all flags, and counts, without a failing call.
-func inputs(yield func(input) bool) {
-	for bits := range 16 {
-		for n := range 3 {
-			if !yield(input{A: bits&1 != 0, B: bits&2 != 0, D: bits&4 != 0, K: bits / 8 * 2, N: n}) {
-				return
+// inputs gives all flags, with some of the ways that there are to go, without a failing call.
+func inputs(ways int) func(func(input) bool) {
+	return func(yield func(input) bool) {
+		for way := range ways {
+			for bits := range 16 {
+				if !yield(input{A: bits&1 != 0, B: bits&2 != 0, D: bits&4 != 0, K: bits / 8 * 2, N: (way + bits) % 3, Way: way}) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// verdict runs a program on all inputs, with no call failing, each of the first twenty, and some pairs.
-func (w *world) verdict(f Func) (v Verdict, err error) {
+// verdict runs a program on all inputs, with no call failing; and on one in every, with each of the first twenty failing, some pairs, and
+// what may happen besides.
+func (w *world) verdict(f Func, ways, every int) (v Verdict, err error) {
 	v.Name = f.Name
 	seen := map[string]bool{}
 	add := func(to *[]Failure, r *run) {
+		v.Runs++
 		for _, x := range r.failures {
 			x.Input = fmt.Sprintf("%+v", r.in)
 			dest := to
@@ -260,24 +285,32 @@ func (w *world) verdict(f Func) (v Verdict, err error) {
 			}
 		}
 	}
-	for in := range inputs {
+	n := 0
+	for in := range inputs(ways) {
 		r := w.judge(f, in)
 		add(&v.Hard, r)
-		v.Runs, v.Calls = v.Runs+1, max(v.Calls, r.calls)
-		for _, refuse := range refusals(r.calls) {
-			in.Refuse, in.Timeouts = refuse, false
-			r := w.judge(f, in)
-			add(&v.Hard, r)
-			v.Runs++
-			if r.lostWait {
-				in.Timeouts = true
-				add(&v.Maybe, w.judge(f, in))
-				v.Runs++
-			}
-		}
-		for in.Refuse, in.Timeouts = 0, false; in.Kept < min(r.closes, 6); v.Runs++ {
-			in.Kept++
+		if len(r.failures) > 0 {
+			in.Mend = true
 			add(&v.Maybe, w.judge(f, in))
+			in.Mend = false
+		}
+		if n++; n%every == 0 {
+			for _, refuse := range refusals(r.calls) {
+				in.Refuse, in.Timeouts = refuse, false
+				r := w.judge(f, in)
+				add(&v.Hard, r)
+				if in.Timeouts = true; r.lostWait {
+					add(&v.Maybe, w.judge(f, in))
+				}
+				if in.Timeouts, in.Mend = false, true; len(r.failures) > 0 {
+					add(&v.Maybe, w.judge(f, in))
+				}
+				in.Mend = false
+			}
+			for in.Refuse, in.Timeouts = 0, false; in.Kept < min(r.closes, 6); {
+				in.Kept++
+				add(&v.Maybe, w.judge(f, in))
+			}
 		}
 		if r.broken != nil || w.conn.Err() != nil {
 			return v, errors.Join(r.broken, w.conn.Err())
@@ -297,22 +330,27 @@ func refusals(calls int) (list []uint64) {
 	return list
 }
 
-// Main judges programs, and writes the verdicts as JSON.
+// Main judges programs, and writes the verdicts as JSON. With arguments only those that they name, on many more inputs.
 func Main(all []Func) {
-	if err := judgeAll(all); err != nil {
+	ways, every := 8, 5
+	if names := os.Args[1:]; len(names) > 0 {
+		ways, every = 400, 3
+		all = slices.DeleteFunc(all, func(f Func) bool { return !slices.Contains(names, f.Name) })
+	}
+	if err := judgeAll(all, ways, every); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func judgeAll(all []Func) error {
+func judgeAll(all []Func, ways, every int) error {
 	w, err := newWorld()
 	if err != nil {
 		return err
 	}
 	var list []Verdict
 	for _, f := range all {
-		v, err := w.verdict(f)
+		v, err := w.verdict(f, ways, every)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}

@@ -30,8 +30,14 @@ func stalled[A Access](s Span[A], writes bool, post func() (rdma.Op, error)) (Op
 	rule := now.fabric.Inject(soft.Fault{When: soft.When{At: soft.AtRequest, Nth: 1, Times: 1}, Do: soft.Stall()})
 	op, err := post()
 	if err := now.note(err); err != nil {
-		rule.Remove()
-		return Op{}, err
+		if !now.in.Mend {
+			rule.Remove()
+			return Op{}, err
+		}
+		if op, err = rdma.Read(now.conn, another[Local]().Span(0, 1), now.rem.Slice(0, 1)); err != nil {
+			panic(err)
+		}
+		s.of = nil
 	}
 	now.posts = append(now.posts, &posted{op: op, rule: rule, lines: lines(), mem: memoryOf(s.of), from: s.i, to: s.i + s.n, writes: writes})
 	return Op{len(now.posts)}, nil
