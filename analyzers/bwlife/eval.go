@@ -4,9 +4,12 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/ssa"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 )
 
 // eval is what is known of an SSA value.
@@ -405,6 +408,9 @@ func (r *run) nilness(s *state, v value) value {
 		if r.sentinel(v) {
 			return value{kind: isFalse}
 		}
+		if failed := r.notMade(v); failed.kind == cond {
+			return failed
+		}
 		return r.condition(condKey{op: "nil", x: v})
 	case object:
 		if v.id != 0 || r.spec.call == nil {
@@ -449,6 +455,30 @@ func not(v value) value {
 		return value{}
 	}
 	return v
+}
+
+// notMade is the condition that the call has failed which a symbol is a new handle of: then it is nil, and else it is not.
+func (r *run) notMade(v value) value {
+	k := r.symbols.keys[v.id]
+	call, ok := k.v.(*ssa.Call)
+	if !ok || len(k.path) < 2 || k.path[0] != '#' {
+		return value{}
+	}
+	obj := callee(&call.Call)
+	if obj == nil {
+		return value{}
+	}
+	sum := r.a.effects(obj)
+	if sum == nil {
+		return value{}
+	}
+	for _, f := range sum.Fresh {
+		if k.path == "#"+strconv.Itoa(f.Result) && len(f.When) == 1 && f.When[0].Result && f.When[0].Is == facts.Nil && f.When[0].Index != f.Result {
+			c := r.condition(condKey{op: "nil", x: r.sym(k.frame, k.v, "#"+strconv.Itoa(f.When[0].Index))})
+			return not(c)
+		}
+	}
+	return value{}
 }
 
 // sentinel reports whether a symbol is what such a variable holds.

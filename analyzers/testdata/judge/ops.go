@@ -83,8 +83,12 @@ func (o Op) Wait(context.Context) error {
 	return nil
 }
 
-// Flush ends all that was posted.
+// Flush ends all that was posted, also where it is to fail.
 func (c *Conn) Flush(context.Context) error {
+	fails := now.refuses()
 	now.release(len(now.posts))
+	if fails {
+		return errInjected
+	}
 	return nil
 }
