@@ -157,8 +157,8 @@ func (r *run) unary(fr *frame, s *state, in *ssa.UnOp, self value) value {
 		}
 	case token.MUL:
 		if x.kind == object {
-			r.use(s, x.id, in.Pos())
-			r.touch(s, x.id, in.Pos(), false)
+			r.use(s, x.id, placeNear(in))
+			r.touch(s, x.id, placeNear(in), false)
 			if k := r.infos[x.id].kind; k == "view" || k == buffer {
 				return self // what it shows, copied
 			}
@@ -204,7 +204,7 @@ func coreType(t types.Type) types.Type {
 func (r *run) indexAddr(fr *frame, s *state, in *ssa.IndexAddr, self value) value {
 	x := r.eval(fr, s, in.X)
 	if x.kind == object {
-		r.use(s, x.id, in.Pos())
+		r.use(s, x.id, placeNear(in))
 		return r.elementOf(fr, s, in, x)
 	}
 	if c, ok := in.Index.(*ssa.Const); ok && x.kind == place && r.own(s, x) {
@@ -247,4 +247,18 @@ func (r *run) typeAssert(fr *frame, s *state, in *ssa.TypeAssert, self value) va
 		ok = value{kind: isTrue}
 	}
 	return r.results([]value{x, ok})
+}
+
+// placeNear is the position of an instruction, or of the next in its block that has one: the loads of a range loop have none.
+func placeNear(in ssa.Instruction) token.Pos {
+	if in.Pos().IsValid() {
+		return in.Pos()
+	}
+	found := false
+	for _, other := range in.Block().Instrs {
+		if found = found || other == in; found && other.Pos().IsValid() {
+			return other.Pos()
+		}
+	}
+	return token.NoPos
 }

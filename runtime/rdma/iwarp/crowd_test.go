@@ -2,6 +2,7 @@ package iwarp_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -180,7 +181,7 @@ func (c *crowd) honest(i int) error {
 	}
 	local, err := rdma.Register(dom, r, sample.WordLocal())
 	if err != nil {
-		return err
+		return errors.Join(err, r.Close())
 	}
 	defer local.Close()
 	conn, err := dom.Dial(ctx, c.addr)

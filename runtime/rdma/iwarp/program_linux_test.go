@@ -93,14 +93,16 @@ func (p *program) open() (*rdma.Domain, error) {
 		return nil, err
 	}
 	if p.region, err = rdma.Register(dom, first, sample.TickRemoteReadWriteAtomic()); err != nil {
-		return nil, err
+		return nil, errors.Join(err, first.Close())
 	}
 	second, err := barewire.New(sample.TickInCPU(), n)
 	if err != nil {
 		return nil, err
 	}
-	p.local, err = rdma.Register(dom, second, sample.TickLocal())
-	return dom, err
+	if p.local, err = rdma.Register(dom, second, sample.TickLocal()); err != nil {
+		return nil, errors.Join(err, second.Close())
+	}
+	return dom, nil
 }
 
 // accept listens, says where, and takes one peer.

@@ -115,6 +115,21 @@ func BadSliceUse(r *U) float64 {
 	return s[0].Price // want "BW5111 .w. .* has ended by Close, and a view of it .* is used"
 }
 
+func BadSliceRange(r *U) (sum float64) {
+	w, err := barewire.Open(r)
+	if err != nil {
+		return 0
+	}
+	s, err := barewire.Slice(w)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return 0
+	}
+	for _, t := range s { // want "BW5111 .w. .* has ended by Close, and a view of it .* is used"
+		sum += t.Price
+	}
+	return sum
+}
+
 func BadSliceWrite(r *U) error {
 	w, err := barewire.Open(r)
 	if err != nil {

@@ -290,9 +290,9 @@ func BadToHostSum(ctx context.Context, st *later.Stream, b *later.Buffer, dst []
 		return 0, err
 	}
 	for _, x := range dst {
-		sum += x // the loop reads
+		sum += x // want "BW5114 what .p. .* fills is read while it is in flight"
 	}
-	return sum, p.Wait(ctx) // miss the loop may have no turn, and what is read is an element
+	return sum, p.Wait(ctx)
 }
 
 func BadPinnedReused(ctx context.Context, st *later.Stream, b *later.Buffer, u *later.Unified) error {
