@@ -104,8 +104,8 @@ var _ = register(
 		Title: "the error of Wait is not looked at",
 		Why: "An operation fails when it is waited for, not when it is posted: who ignores that error goes on with memory that was never written. " +
 			"It is not reported where the function returns another error; and _ = op.Wait(ctx) says that it is meant.",
-		Wrong: "op.Wait(ctx)\nreturn nil\n",
-		Right: "return op.Wait(ctx)\n",
+		Wrong: "op, err := rdma.Read(conn, mr.Span(0, 1), rem)\nif err != nil {\n\treturn err\n}\nop.Wait(ctx)\nreturn nil\n",
+		Right: "op, err := rdma.Read(conn, mr.Span(0, 1), rem)\nif err != nil {\n\treturn err\n}\nreturn op.Wait(ctx)\n",
 	},
 	Rule{
 		Code: ViewOutlives, Name: "view-outlives", Severity: Error,
@@ -154,8 +154,8 @@ var _ = register(
 		Title: "a region of one domain is used on a connection of another",
 		Why: "What is registered in a domain may be used by the connections of that domain and by no others: the call is ErrDomain. Register the region in the " +
 			"connection's domain, or make a sibling of it there: rdma.Also. Reported where one of the two domains is made in the function itself.",
-		Wrong: "mr, err := rdma.Register(domA, r, SampleLocal())\nconn, err := domB.Dial(ctx, addr)\nop, err := rdma.Write(conn, rem, mr.Span(0, 1))\n",
-		Right: "mr, err := rdma.Register(domA, r, SampleLocal())\nhere, err := rdma.Also(domB, mr, SampleLocal())\nop, err := rdma.Write(conn, rem, here.Span(0, 1))\n",
+		Wrong: "mr, err := rdma.Register(domA, r, SampleLocal())\ndomB, err := dev.Domain()\nconn, err := domB.Dial(ctx, addr)\nop, err := rdma.Write(conn, rem, mr.Span(0, 1))\n",
+		Right: "mr, err := rdma.Register(domA, r, SampleLocal())\ndomB, err := dev.Domain()\nconn, err := domB.Dial(ctx, addr)\nhere, err := rdma.Also(domB, mr, SampleLocal())\nop, err := rdma.Write(conn, rem, here.Span(0, 1))\n",
 	},
 	Rule{
 		Code: OutsideAcquire, Name: "outside-acquire", Severity: Error,
@@ -163,24 +163,24 @@ var _ = register(
 		Why: "Memory that a GPU manages, or that several hosts share without coherence, is the host's only between the calls that acquire and yield it: before and " +
 			"afterwards its pages may be elsewhere, or the caches hold what was there once. Views are good as long as it is acquired. " +
 			"Functions say by the directives acquires, yields and needs what they are.",
-		Wrong: "v := m.View()\nerr := m.Acquire(ctx)\n",
-		Right: "err := m.Acquire(ctx)\nv := m.View()\nv[0] = 1\nerr = m.Release()\n",
+		Wrong: "err = m.Acquire(ctx)\nv := m.View()\nerr = m.Release()\nv[0] = 1\n",
+		Right: "err = m.Acquire(ctx)\nv := m.View()\nv[0] = 1\nerr = m.Release()\n",
 	},
 	Rule{
 		Code: UnflushedWrite, Name: "unflushed-write", Severity: Error,
 		Title: "shared memory is handed over before what was written is written back",
 		Why: "Hosts that share memory without hardware coherence see each other's writes when they have been written back from the caches; others who are told before " +
 			"read what was there. Functions say by the directives cleans and hands what they are.",
-		Wrong: "v[0] = 1\nerr = m.Signal(ctx)\n",
-		Right: "v[0] = 1\nerr = m.Flush()\nerr = m.Signal(ctx)\n",
+		Wrong: "err = s.Lock(ctx)\ns.Words()[0] = 1\nerr = s.Unlock()\n",
+		Right: "err = s.Lock(ctx)\ns.Words()[0] = 1\nerr = s.Flush()\nerr = s.Unlock()\n",
 	},
 	Rule{
 		Code: WrongNode, Name: "wrong-node", Severity: Warning,
 		Title: "memory of one node is touched by a goroutine that is pinned to another",
 		Why: "Each access then goes over the interconnect, which is slower and shared. Both nodes are constants in the function, so that one of them is " +
 			"meant to be the other. Functions say by the directives node and pins what they are.",
-		Wrong: "r, err := numa.New(SampleInNUMA(), 1)\nunpin, err := numa.Pin(0)\nSampleAt(w, 0).SetCelsius(20)\n",
-		Right: "r, err := numa.New(SampleInNUMA(), 0)\nunpin, err := numa.Pin(0)\nSampleAt(w, 0).SetCelsius(20)\n",
+		Wrong: "here, err := OnNode(n, 1)\nunpin, err := Pin(0)\ndefer unpin()\nhere.Elements()[0] = 1\n",
+		Right: "here, err := OnNode(n, 0)\nunpin, err := Pin(0)\ndefer unpin()\nhere.Elements()[0] = 1\n",
 	},
 	Rule{
 		Code: ReadUnplaced, Name: "read-unplaced", Severity: Warning,
