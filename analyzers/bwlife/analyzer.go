@@ -40,6 +40,7 @@ type analyzer struct {
 	settles  map[ssa.Value]bool          // see settled
 	reports  []report
 	capped   int // runs that cost too much: they are silent
+	steps    int // instructions that runs took, and blocks that their states came to
 
 	whole bool                          // for tests: runs are not of slices
 	kinds func(types.Type) string       // for tests: instead of facts
@@ -54,11 +55,16 @@ func newAnalyzer(pass *analysis.Pass) *analyzer {
 }
 
 func analyze(pass *analysis.Pass) (any, error) {
-	a := newAnalyzer(pass)
+	newAnalyzer(pass).analyze()
+	return nil, nil
+}
+
+func (a *analyzer) analyze() {
+	pass := a.pass
 	defines := a.directives()
 	if !defines && !a.importsRuntime() {
 		a.flush()
-		return nil, nil
+		return
 	}
 	pass.ExportPackageFact(&facts.Uses{})
 	if !a.trusted {
@@ -72,7 +78,6 @@ func analyze(pass *analysis.Pass) (any, error) {
 		}
 	}
 	a.flush()
-	return nil, nil
 }
 
 // importsRuntime reports whether a package that is imported knows the runtime.
@@ -198,6 +203,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 	}
 	r.exits = r.activate(fr, s)
 	r.leave()
+	a.steps += r.steps
 	if r.over {
 		a.capped++
 		return nil

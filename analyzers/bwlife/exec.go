@@ -375,6 +375,7 @@ func (r *run) enters(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 		r.over = true
 		return
 	}
+	r.steps++
 	t.seen[k] = true
 	t.met[at]++
 	t.add(to.Index, s)

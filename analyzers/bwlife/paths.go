@@ -33,7 +33,7 @@ func (sl *slice) demand(level ambient) (more bool) {
 	f := sl.f
 	if sl.ops {
 		for _, i := range f.defers {
-			more = more || !sl.run.has(int(i))
+			more = more || !sl.sure.has(int(i))
 			sl.runs(i)
 		}
 	}
@@ -68,7 +68,10 @@ func (sl *slice) test(b int32) {
 
 func (sl *slice) makes(b int32) {
 	sl.tested.add(int(b))
+	quiet := sl.quiet
+	sl.quiet = true
 	sl.needs(sl.f.instrs[sl.f.first[b+1]-1].(*ssa.If).Cond)
+	sl.quiet = quiet
 }
 
 // sideways reports whether a test only decides whether the function may return, and nothing is known of it there: nothing but other
@@ -95,7 +98,7 @@ func (sl *slice) tells(n int32) bool { return len(sl.f.asks[n]) > 1 || sl.known(
 
 // known reports whether something else than a test may say something of a value.
 func (sl *slice) known(n int32) bool {
-	return sl.need.has(int(n)) || sl.obj.has(int(n)) || sl.need.has(int(sl.f.tuples[n]))
+	return sl.told.has(int(n)) || sl.obj.has(int(n)) || sl.told.has(int(sl.f.tuples[n]))
 }
 
 // hopes reports whether a value is the result of a call that the object is given to: whether that failed is an open

@@ -15,16 +15,19 @@ import (
 // happens to its object, not what happens to others.
 type slice struct {
 	f       *flow
-	run     bits // instructions
-	obj     bits // values that may be the object, or lead to it: addresses, closures, structs
-	need    bits // values that have to be known
-	tested  bits // blocks that end in a test to make
-	late    bits // those whose test only ambient instructions want
-	kept    bits // blocks that have instructions to run, or a test to make
-	tracked map[*variable]bool
-	ops     bool // there may be operations on the object
-	foreign bool // memory of others is read
-	results bool // what is returned matters
+	run     bits               // instructions
+	obj     bits               // values that may be the object, or lead to it: addresses, closures, structs
+	need    bits               // values that have to be known
+	sure    bits               // of run those that are not for tests only
+	told    bits               // of need the same: something else than tests may say something of them
+	quiet   bool               // what is marked is for a test only
+	tested  bits               // blocks that end in a test to make
+	late    bits               // those whose test only ambient instructions want
+	kept    bits               // blocks that have instructions to run, or a test to make
+	tracked map[*variable]bool // true: not for tests only
+	ops     bool               // there may be operations on the object
+	foreign bool               // memory of others is read
+	results bool               // what is returned matters
 	work    []job
 	paths   [levels]map[int32][]hop
 }
@@ -32,6 +35,7 @@ type slice struct {
 // job is a mark whose consequences are still to be drawn.
 type job struct {
 	what  byte // 'o': obj, 'n': need, 'r': run
+	quiet bool
 	index int32
 }
 
@@ -39,11 +43,11 @@ type job struct {
 func (r *run) sliceOf() *slice {
 	f := r.a.flowOf(r.fn)
 	sl := &slice{f: f, tracked: map[*variable]bool{}}
-	sl.run = make(bits, (len(f.instrs)+63)/64)
+	sl.run, sl.sure = make(bits, (len(f.instrs)+63)/64), make(bits, (len(f.instrs)+63)/64)
 	sl.kept = make(bits, (len(f.fn.Blocks)+63)/64)
 	sl.tested, sl.late = make(bits, len(sl.kept)), make(bits, len(sl.kept))
 	words := (len(f.values) + 64) / 64
-	sl.obj, sl.need = make(bits, words), make(bits, words)
+	sl.obj, sl.need, sl.told = make(bits, words), make(bits, words), make(bits, words)
 	sl.ops = r.spec.kind == directive.Op
 	sl.results = r.spec.call == nil && r.spec.value == nil || sl.ops || r.givesHandles()
 	switch {
@@ -87,25 +91,38 @@ func tells(t types.Type) bool {
 }
 
 func (sl *slice) runs(i int32) {
-	if i >= 0 && !sl.run.has(int(i)) {
-		sl.run.add(int(i))
-		sl.kept.add(int(sl.f.blocks[i]))
-		sl.work = append(sl.work, job{'r', i})
+	if i < 0 {
+		return
+	}
+	sl.kept.add(int(sl.f.blocks[i]))
+	if mark(sl.run, sl.sure, i, sl.quiet) {
+		sl.work = append(sl.work, job{'r', sl.quiet, i})
 	}
 }
 
 func (sl *slice) leads(v ssa.Value) {
 	if n := sl.f.value(v); n >= 0 && !sl.obj.has(int(n)) {
 		sl.obj.add(int(n))
-		sl.work = append(sl.work, job{'o', n})
+		sl.work = append(sl.work, job{'o', false, n})
 	}
 }
 
 func (sl *slice) needs(v ssa.Value) {
-	if n := sl.f.value(v); n >= 0 && !sl.need.has(int(n)) {
-		sl.need.add(int(n))
-		sl.work = append(sl.work, job{'n', n})
+	if n := sl.f.value(v); n >= 0 && mark(sl.need, sl.told, n, sl.quiet) {
+		sl.work = append(sl.work, job{'n', sl.quiet, n})
 	}
+}
+
+// mark adds to a set, and to the part of it that is not for tests only. It reports whether that is news.
+func mark(all, part bits, i int32, quiet bool) bool {
+	if quiet && all.has(int(i)) || !quiet && part.has(int(i)) {
+		return false
+	}
+	all.add(int(i))
+	if !quiet {
+		part.add(int(i))
+	}
+	return true
 }
 
 // close draws the consequences of all marks.
@@ -113,6 +130,7 @@ func (sl *slice) close() {
 	for len(sl.work) > 0 {
 		j := sl.work[len(sl.work)-1]
 		sl.work = sl.work[:len(sl.work)-1]
+		sl.quiet = j.quiet
 		switch j.what {
 		case 'r':
 			sl.running(j.index)
@@ -127,6 +145,7 @@ func (sl *slice) close() {
 			}
 		}
 	}
+	sl.quiet = false
 }
 
 // touched is an instruction that has v among its operands, which may be the object or lead to it.
@@ -198,7 +217,7 @@ func (sl *slice) running(i int32) {
 	in := sl.f.instrs[i]
 	if v, ok := in.(ssa.Value); ok {
 		n := sl.f.numbers[v]
-		sl.need.add(int(n)) // it is: tests of it are tests of what happened
+		mark(sl.need, sl.told, n, sl.quiet) // tests of it are tests of what happened
 	}
 	switch in := in.(type) {
 	case ssa.CallInstruction:
@@ -354,10 +373,10 @@ func (sl *slice) deferring(mc int32) {
 
 // tracking is a variable of which all is to be known that happens to it.
 func (sl *slice) tracking(v *variable) {
-	if sl.tracked[v] {
+	if loud, ok := sl.tracked[v]; ok && (loud || sl.quiet) {
 		return
 	}
-	sl.tracked[v] = true
+	sl.tracked[v] = !sl.quiet
 	sl.runs(sl.f.defs[sl.f.numbers[v.alloc]])
 	for _, st := range v.stores {
 		sl.runs(st)

@@ -1,26 +1,19 @@
-//go:build unix
-
-package bwlife_test
+package bwlife
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
-
-	"github.com/fidelityframework/barewire-gen/analyzers/bwlife"
 )
 
 // synthetic writes a package of functions that have so many regions each, all alive at once, with an error path
-// for each call.
+// for each call. (bench/cmd/benchvet measures the time that the same takes.)
 func synthetic(functions, handles int) string {
 	var b strings.Builder
 	b.WriteString(`package synthetic
@@ -47,8 +40,8 @@ import (
 	return b.String()
 }
 
-// cost is the processor time that the analyzer takes for a synthetic package and what that imports. Loading is no part of it.
-func cost(t testing.TB, functions, handles int) time.Duration {
+// cost is how many steps the analyzer takes for a synthetic package.
+func cost(t *testing.T, functions, handles int) (steps int) {
 	t.Helper()
 	dir := filepath.Join("..", "testdata", fmt.Sprintf("synthetic%dx%d", functions, handles))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -62,43 +55,38 @@ func cost(t testing.TB, functions, handles int) time.Duration {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := processor()
-	graph, err := checker.Analyze([]*analysis.Analyzer{bwlife.Analyzer}, pkgs, nil)
-	spent := processor() - start
+	counting := *Analyzer
+	counting.Run = func(pass *analysis.Pass) (any, error) {
+		a := newAnalyzer(pass)
+		a.analyze()
+		if pass.Pkg == pkgs[0].Types {
+			if steps = a.steps; a.capped > 0 {
+				t.Errorf("%d runs were given up", a.capped)
+			}
+		}
+		return nil, nil
+	}
+	graph, err := checker.Analyze([]*analysis.Analyzer{&counting}, pkgs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range graph.Roots[0].Diagnostics {
-		t.Errorf("%s: %s", line(pkgs[0].Fset, d.Pos), d.Message)
+		t.Errorf("%s: %s", pkgs[0].Fset.Position(d.Pos), d.Message)
 	}
-	return spent
+	return steps
 }
 
-// processor is the processor time that this process has taken: other load on the machine does not count.
-func processor() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// TestGrowth: four times as many functions cost about four times as much. With the regions of one function the cost grows
-// faster, since each way out runs through the deferred closes of all: not faster than their third power.
+// TestGrowth: the cost grows as the functions do, and as the handles of one function.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it analyzes a thousand functions")
+	few, many := cost(t, 1, 5), cost(t, 10, 5)
+	if many != 10*few {
+		t.Errorf("one function takes %d steps, 10 of the same take %d", few, many)
 	}
-	base := cost(t, 1, 1)
-	again := []time.Duration{cost(t, 200, 3), cost(t, 200, 3), cost(t, 200, 3)}
-	slices.Sort(again)
-	some, more := again[1]-base, cost(t, 800, 3)-base
-	large := cost(t, 50, 10) - base
-	t.Logf("what is imported %v; a function with 3 regions %v, one of 800 such %v, with 10 regions %v", base, some/200, more/800, large/50)
-	if more > 12*some { // the square of 4 is 16; the collector and what else goes on have room
-		t.Errorf("800 functions take %v, 200 of the same take %v", more, some)
-	}
-	if large/50 > 2*37*some/200 { // (10/3)^3 = 37
-		t.Errorf("a function with 10 regions takes %v, with 3 it takes %v", large/50, some/200)
+	for _, n := range []int{10, 20, 40} {
+		steps := cost(t, 1, n)
+		t.Logf("%2d handles: %d steps, %d for each", n, steps, steps/n)
+		if steps*5 > few*n*11/10 { // a tenth is for what is not quite so
+			t.Errorf("a function with 5 handles takes %d steps, with %d it takes %d", few, n, steps)
+		}
 	}
 }

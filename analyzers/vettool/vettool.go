@@ -12,6 +12,7 @@ package vettool
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -54,11 +55,26 @@ func Main(analyzers ...*analysis.Analyzer) {
 			os.Exit(0)
 		}
 	}
+	collectLate()
 	guarded := make([]*analysis.Analyzer, len(analyzers))
 	for i, a := range analyzers {
 		guarded[i] = guard(a)
 	}
 	unitchecker.Main(guarded...)
+}
+
+// startingHeap is how large the heap may get before it is collected for the first time.
+const startingHeap = 64 << 20
+
+// collectLate keeps the collector from running while the heap is small: most packages are done before it would be of use. The
+// compiler does the same. From the first time on the heap may have three times the size of what is live.
+func collectLate() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	const smallest = 4 << 20 // the runtime begins with that heap, at 100 percent
+	debug.SetGCPercent(startingHeap / smallest * 100)
+	runtime.SetFinalizer(new([2]*int), func(*[2]*int) { debug.SetGCPercent(200) })
 }
 
 // Bug begins what is written when an analyzer failed.
