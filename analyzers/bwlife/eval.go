@@ -83,10 +83,11 @@ func (r *run) own(s *state, p value) bool {
 
 // load is what a place holds; in is the instruction that reads it.
 func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
-	if v, ok := s.mem.get(p.id); ok {
+	k := r.places.keys[p.id]
+	settled := k.path == "" && r.isSettled(k.root)
+	if v, ok := s.mem.get(p.id); ok && (v.kind != unknown || !settled) {
 		return v
 	}
-	k := r.places.keys[p.id]
 	var parts []part
 	for id, v := range s.mem.all() {
 		if o := r.places.keys[id]; o.root == k.root && v.kind != unknown {
@@ -105,13 +106,23 @@ func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
 	if r.own(s, p) {
 		return zero(in.Type(), self)
 	}
-	if k.root.kind == symbol && (!s.leaked.has(k.root.id) || r.isSettled(k.root)) {
+	if settled {
+		if root := r.symbols.keys[k.root.id]; isFreeVar(root.v) {
+			return r.sym(root.frame, root.v, "*") // whichever instruction reads it, in whichever turn of a loop
+		}
+	}
+	if k.root.kind == symbol && (!s.leaked.has(k.root.id) || settled) {
 		if _, ok := r.symbols.keys[k.root.id].v.(*ssa.Parameter); ok && r.isMain(k.root, k.path) {
 			return value{kind: object}
 		}
 		s.mem.set(p.id, self)
 	}
 	return self
+}
+
+func isFreeVar(v ssa.Value) bool {
+	_, ok := v.(*ssa.FreeVar)
+	return ok
 }
 
 // isMain reports whether it is what this run follows that a parameter leads to.

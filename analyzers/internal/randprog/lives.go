@@ -133,6 +133,7 @@ func (g *gen) byClosure(depth int, l life) {
 func (g *gen) flagged(depth int, l life) {
 	done := g.name("done")
 	g.line("%s := false", done)
+	g.line("_ = %s", done)
 	g.block("if "+g.flag(), func() {
 		g.while(depth, l, l.name+".Close()")
 		g.end(l.name+".Close()", g.after(l))
@@ -299,6 +300,7 @@ func (g *gen) unread(old, with string) {
 func (g *gen) conditional(depth int) {
 	m, cond := g.name("m"), g.one("a", "b", "d")
 	g.line("var %s *M", m)
+	g.line("_ = %s", m)
 	g.block("if "+cond, func() {
 		g.line("got, err := openM(dom)")
 		g.check()

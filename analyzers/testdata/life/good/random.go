@@ -107,3 +107,21 @@ func GoodCloseMaybeClosed(m *M, early bool) error {
 	}
 	return nil
 }
+
+func GoodCapturedFlagInLoop(dom *rdma.Domain, early bool) error {
+	return func() error {
+		for range 2 {
+			m, err := help.Open(dom)
+			if err != nil {
+				return err
+			}
+			help.Release(m, early)
+			if !early {
+				if err := m.Close(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}()
+}
