@@ -61,6 +61,11 @@ func TestFromDirective(t *testing.T) {
 		{"T.Close", "releases=t on ok", "0:released used[r0 nil]; 0:unknown used[r0 nonnil]"},
 		{"Move", "moves=t on ok, fresh=0 on ok", "1:moved used[r1 nil]; 1:same used[r1 nonnil]; fresh 0[r1 nil]"},
 		{"Done", "waits=t on true", "0:released[r0 true]; 0:same[r0 false]"},
+		{"T.Close", "acquires=t on ok, needs=t", "0:same used needed acquired[r0 nil]; 0:same used needed[r0 nonnil]"},
+		{"T.Close", "hands=t, yields=t, cleans=t", "0:same used yielded cleaned handed[]"},
+		{"T.Close", "reads=t, writes=t, hears=t, places=t", "reads [0]; writes [0]; places [0]; hears"},
+		{"Post", "fills=0 of dst on ok, meets=src of dst", "0:same used fill=0[r1 nil]; 0:same used[r1 nonnil]; 1 meets 0"},
+		{"Move", "within=0 of dom, fresh=0 on ok", "fresh 0[r1 nil]; 0 within 0"},
 		{"Post", "starts=0 of dst on ok, uses=src", "0:same used op=0[r1 nil]; 0:same used[r1 nonnil]; 1:same used[]"},
 		{"With", "lends=use of t", "0:same used[]; lends 0 to 1"},
 	} {
@@ -71,6 +76,12 @@ func TestFromDirective(t *testing.T) {
 	}
 	for _, c := range []struct{ name, effect, want string }{
 		{"T.Close", "releases=x", "no parameter or receiver x"},
+		{"T.Close", "acquires=x", "no parameter or receiver x"},
+		{"T.Close", "pins=x", "no parameter or receiver x"},
+		{"T.Close", "meets=t of x", "no parameter or receiver x"},
+		{"T.Close", "within=3 of t", `"3" is not the number of a result`},
+		{"T.Close", "ends=0 of 4", `"4" is not the number of a result`},
+		{"Move", "views=0 of t at x", "no parameter or receiver x"},
 		{"T.Close", "fresh=1", `"1" is not the number of a result`},
 		{"T.Close", "fresh=t", `"t" is not the number of a result`},
 		{"T.Close", "releases=t on true", "on true wants a bool"},
@@ -86,7 +97,8 @@ func TestFromDirective(t *testing.T) {
 // TestDeterministic: the go command makes cache keys of the bytes, so a fact has the same each time.
 func TestDeterministic(t *testing.T) {
 	make := func(i int) *Func {
-		f := &Func{NeverNil: []int{1, 0}, Lends: []Lend{{2, 1}, {1, 0}}}
+		f := &Func{NeverNil: []int{1, 0}, Lends: []Lend{{2, 1}, {1, 0}}, Reads: []int{3, i % 2, 1 - i%2}, Writes: []int{2, 1},
+			Closes: []Close{{2, i % 2}, {2, 1 - i%2}}, Within: []Pair{{i % 2, 0}, {1 - i%2, 0}}, Meets: []Pair{{i % 2, 5}, {1 - i%2, 5}}}
 		for n := range 8 {
 			n = (n + i) % 8
 			f.Params = append(f.Params, Param{Index: n, Path: ".a", Cases: []Case{
