@@ -74,11 +74,27 @@ func (r *run) address(v value) value {
 // own reports whether a place is memory of this function that nobody else writes to.
 func (r *run) own(s *state, p value) bool {
 	root := r.places.keys[p.id].root
-	if root.kind != symbol || s.leaked.has(root.id) {
+	if root.kind != symbol || r.leaked(s, p) {
 		return false
 	}
 	_, ok := r.symbols.keys[root.id].v.(*ssa.Alloc)
 	return ok && r.symbols.keys[root.id].path == ""
+}
+
+// leaked reports whether others can write to a place. Who has the address of a field, a mutex's say, does not come to the fields beside it.
+func (r *run) leaked(s *state, p value) bool {
+	k := r.places.keys[p.id]
+	for id := range s.leaked.all() {
+		if o := r.places.keys[id]; o.root == k.root && (within(o.path, k.path) || within(k.path, o.path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether a path leads to what another leads to, or into it.
+func within(path, of string) bool {
+	return len(path) >= len(of) && path[:len(of)] == of && (len(path) == len(of) || of == "" || path[len(of)] == '.')
 }
 
 // load is what a place holds; in is the instruction that reads it.
@@ -111,7 +127,7 @@ func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
 			return r.sym(root.frame, root.v, "*") // whichever instruction reads it, in whichever turn of a loop
 		}
 	}
-	if k.root.kind == symbol && (!s.leaked.has(k.root.id) || settled) {
+	if k.root.kind == symbol && (!r.leaked(s, p) || settled) {
 		if _, ok := r.symbols.keys[k.root.id].v.(*ssa.Parameter); ok && r.isMain(k.root, k.path) {
 			return value{kind: object}
 		}
@@ -172,7 +188,7 @@ func (r *run) store(fr *frame, s *state, addr, v value, at token.Pos) {
 	}
 	if !r.own(s, p) {
 		r.escape(s, v)
-		if k.root.kind == symbol && s.leaked.has(k.root.id) {
+		if k.root.kind == symbol && r.leaked(s, p) {
 			s.mem.drop(p.id)
 			return
 		}
@@ -203,7 +219,11 @@ func (r *run) clear(fr *frame, s *state, a *ssa.Alloc) {
 			s.mem.drop(id)
 		}
 	}
-	s.leaked.drop(root.id)
+	for id := range s.leaked.all() {
+		if r.places.keys[id].root == root {
+			s.leaked.drop(id)
+		}
+	}
 	if old {
 		s.main().free = true // whoever has the old address has it
 	}

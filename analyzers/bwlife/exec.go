@@ -580,7 +580,7 @@ func (r *run) collect(fr *frame, b *ssa.BasicBlock, s *state) {
 		}
 	}
 	for id := range s.leaked.all() {
-		if !alive(value{kind: symbol, id: id}) {
+		if !alive(r.places.keys[id].root) {
 			s.leaked.drop(id)
 		}
 	}

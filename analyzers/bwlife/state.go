@@ -53,7 +53,7 @@ type deferred struct {
 type state struct {
 	env    dict[slot, value]
 	mem    dict[int32, value] // by place
-	leaked dict[int32, bool]  // roots (symbols) that others can write to
+	leaked dict[int32, bool]  // places that others can write to, with what is in them
 	conds  dict[int32, bool]  // by condition
 	hopes  dict[int32, bool]  // conditions that were assumed and not tested: nothing is reported where a call may have failed
 	things []thing            // sorted by id; the first is the one that is followed

@@ -94,11 +94,11 @@ func (r *run) takesCloser(site ssa.CallInstruction, t target, i int) bool {
 func (r *run) handOver(s *state, v value) {
 	switch v.kind {
 	case place:
-		root := r.places.keys[v.id].root
-		s.leaked.set(root.id, true)
+		k := r.places.keys[v.id]
+		s.leaked.set(v.id, true)
 		for id, c := range s.mem.all() {
-			if r.places.keys[id].root == root && c.kind != object {
-				if !r.isSettled(root) {
+			if o := r.places.keys[id]; o.root == k.root && within(o.path, k.path) && c.kind != object {
+				if !r.isSettled(k.root) {
 					s.mem.drop(id)
 				}
 				r.handOver(s, c)

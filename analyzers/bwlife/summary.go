@@ -210,10 +210,31 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 		}
 		list = append(list, c)
 	}
+	undecided(list)
 	f := facts.Func{Params: []facts.Param{{Cases: list}}}
 	f.Sort()
 	list = f.Params[0].Cases
 	return list, len(list) > 0 && len(list) <= maxCases
+}
+
+// undecided is for functions that end what they are given on some ways only, and nothing that a caller can see says on which: a
+// flag in the struct, in the closers that may be called twice. What they leave as it is may be ended, then, or need no end.
+func undecided(list []facts.Case) {
+	for i := range list {
+		c := &list[i]
+		if c.Post == facts.Same && slices.ContainsFunc(list, func(d facts.Case) bool {
+			return (d.Post == facts.Released || d.Post == facts.Moved) && !exclude(c.When, d.When)
+		}) {
+			c.Post = facts.Unknown
+		}
+	}
+}
+
+// exclude reports whether two sets of conditions cannot hold together.
+func exclude(a, b []facts.Cond) bool {
+	return slices.ContainsFunc(a, func(x facts.Cond) bool {
+		return slices.ContainsFunc(b, func(y facts.Cond) bool { return x.Result == y.Result && x.Index == y.Index && x.Is != y.Is })
+	})
 }
 
 // derivedResult is what a result has to do with the parameter.
