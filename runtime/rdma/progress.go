@@ -27,7 +27,9 @@ func (c *Conn) progress() {
 		if c.tryPoll() == 0 {
 			// After the connection failed its context is over, and so is waiting.
 			_ = c.q.Wait(c.ctx)
-			busy = c.tryPoll() == 0
+			// Who sleeps until this one polls is faster when it waits for itself: the role is left to it.
+			others := c.park.n.Load() > 0
+			busy = c.tryPoll() == 0 || others
 		}
 		c.park.role.Store(roleFree)
 		c.park.handOver()

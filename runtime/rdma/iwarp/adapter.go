@@ -40,6 +40,8 @@ type adapter struct {
 	handshake time.Duration
 	logger    *slog.Logger
 
+	sentry sentry
+
 	mu      sync.Mutex
 	closed  bool
 	domains map[*domain]bool

@@ -45,7 +45,7 @@ func (o *outgoing) request(op fpdu.Opcode) fpdu.Header {
 func (q *queue) sendFlush(e *entry) *rdma.StatusError {
 	e.total = 0
 	if !q.out.dirty {
-		e.eager = true
+		e.eager, e.presumed = true, q.out.presuming.sent
 		return nil
 	}
 	e.wr.Key, e.wr.Addr = 0, 0

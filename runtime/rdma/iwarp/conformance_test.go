@@ -22,6 +22,7 @@ import (
 
 // TestConformance runs the suite of all providers over each kind of connection.
 func TestConformance(t *testing.T) {
+	t.Cleanup(iwarp.LongWaits(3 * time.Second))
 	secure := selfSigned(t)
 	for name, p := range map[string]rdma.Provider{
 		"tcp":              iwarp.New(iwarp.Options{}),

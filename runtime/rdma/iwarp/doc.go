@@ -38,6 +38,9 @@
 //     written and the number that the program gave;
 //   - a Send has the program's number where a Send with Invalidate has its key, and RFC 5040 reserves the field;
 //   - the low 8 bits of a key are those of its epoch, so that this side can refuse one of another registration;
+//   - where flushes have come right after writes that were sent alone, the next such write is sent together with the read of the
+//     flush that is likely to follow: the flush sends nothing then. It costs the peer an answer where none follows, and stops
+//     with that;
 //   - segments of reads' responses go between those of own requests, in turns of 64 KiB. To others messages are sent
 //     one after the other.
 //
@@ -53,9 +56,12 @@
 //
 // # How it is done
 //
-// Each queue has two goroutines. One reads, and does what frames ask for. In the modes [rdma.Adaptive] and [rdma.Busy] whoever
-// polls also reads, on TCP: what comes needs no hop from goroutine to goroutine then, and no processor that is free for
-// the runtime's poller, which is looked at each 10 ms only while programs that spin keep all of them busy. Sending is a role, of whoever has something to send
+// Each queue has two goroutines. One reads, and does what frames ask for, where nobody else does. On TCP who sleeps for
+// something of the queue's reads in its place, by events, and so does whoever polls, in the modes [rdma.Adaptive] and [rdma.Busy]:
+// what comes needs no hop from goroutine to goroutine then. Who polls needs no processor that is free for
+// the runtime's poller either, which is looked at each 10 ms only while programs that spin keep all of them busy. By events
+// the reader is back at work when something comes that nobody waits for; on Linux, where a descriptor for each device tells
+// (epoll), else it never leaves. Sending is a role, of whoever has something to send
 // when nobody has it: who posts makes the system call, and what others post meanwhile goes with the next one. What
 // the socket has no room for is left to the second goroutine, which needs the poller. On connections that are not TCP of
 // this system's, TLS among them, it writes all, and the first one reads all: to spin there is of little use.

@@ -30,7 +30,9 @@ func (q *queue) end(why *rdma.StatusError, last *parting) {
 	}
 	poke(q.work)
 	poke(q.box.arrived)
-	_ = q.s.conn.SetDeadline(time.Now().Add(linger)) // if it fails, reading and writing do
+	until := time.Now().Add(linger)
+	_ = q.s.conn.SetWriteDeadline(until) // if it fails, writing does
+	q.lastTurn(until)
 	if q.gate.shut() {
 		q.flush()
 	}
@@ -39,7 +41,7 @@ func (q *queue) end(why *rdma.StatusError, last *parting) {
 // flush completes what is outstanding, when the queue has ended and nobody is at work on memory. mu is held.
 func (q *queue) flush() {
 	for n := q.done; n < q.written.Load() && q.at(n).serr == nil; n++ {
-		if e := q.at(n); e.eager { // it is sent; whoever sent it had no time to say so
+		if e := q.at(n); q.endsByItself(e) { // it is sent; whoever sent it had no time to say so
 			e.done = true
 		}
 	}
@@ -112,7 +114,7 @@ func (q *queue) unwritable(err error) {
 	defer q.mu.Unlock()
 	if q.ended == nil {
 		q.broken = err
-		_ = q.s.conn.SetReadDeadline(time.Now().Add(linger))
+		q.readUntil(time.Now().Add(linger))
 	}
 }
 
@@ -184,6 +186,6 @@ func (q *queue) exit() {
 	last := q.threads == 0
 	q.mu.Unlock()
 	if last {
-		_ = q.s.conn.Close()
+		q.link.close()
 	}
 }

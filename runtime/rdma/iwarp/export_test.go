@@ -15,3 +15,11 @@ func ShortWaits(d time.Duration) (undo func()) {
 	notReady, linger = d, d
 	return func() { notReady, linger = ready, stay }
 }
+
+// LongWaits makes a message wait longer for its receive: a machine that is busy with other things may run nobody for a
+// second. It returns what undoes that.
+func LongWaits(d time.Duration) (undo func()) {
+	ready := notReady
+	notReady = d
+	return func() { notReady = ready }
+}

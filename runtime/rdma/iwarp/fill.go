@@ -47,7 +47,10 @@ func (q *queue) fillTurns() {
 		q.answer(r, limit)
 	}
 	if o.refused == nil && (q.s.ours || q.answers.n() == 0 || q.answers.first().sent == 0) {
-		q.fillOwn(o.size + o.limit(q.answers.n() == 0 && o.size == 0))
+		before := o.next
+		if q.fillOwn(o.size + o.limit(q.answers.n() == 0 && o.size == 0)); o.next != before {
+			q.presume()
+		}
 	}
 }
 
@@ -131,6 +134,7 @@ func (q *queue) begin(e *entry) bool {
 		}
 	}
 	o.off, o.from = 0, spot{}
+	o.presuming.sees(e.wr.Verb, o.size == 0)
 	q.measure(e.total)
 	if e.wr.Verb == rdma.VerbSend || e.wr.Verb == rdma.VerbWriteNotify {
 		o.msn[fpdu.QueueSend]++

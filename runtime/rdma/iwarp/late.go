@@ -19,7 +19,7 @@ func (q *queue) terminated(payload []byte) {
 		return
 	}
 	for m := q.done; m < n; m++ {
-		if e := q.at(m); e.eager { // it is sent, and was not refused; whoever sent it had no time to say so
+		if e := q.at(m); q.endsByItself(e) { // it is sent, and was not refused; whoever sent it had no time to say so
 			e.done = true
 		}
 	}

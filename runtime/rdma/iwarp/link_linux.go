@@ -22,11 +22,14 @@ type link struct {
 
 	raw                   syscall.RawConn // nil where it is not TCP
 	onTry, onRoom, onRead func(fd uintptr) bool
+	onLead                func(fd uintptr) bool
 	onSip, onMeasure      func(fd uintptr)
+	onGiveUp              func(fd uintptr)
 
 	out    [2*maxRefs + 1]unix.Iovec
 	into   [2 + 2*fpdu.MostMore]unix.Iovec
 	sipped error // what came of onSip
+	post   post  // with the sentry
 }
 
 // With words copied one by one nothing is copied by the kernel: it does not do so by words.
@@ -54,6 +57,8 @@ func (l *link) open(q *queue) error {
 	l.onTry = func(fd uintptr) bool { l.push(fd); return true }
 	l.onRoom = func(fd uintptr) bool { return l.push(fd) }
 	l.onRead = l.arrives
+	l.onLead = l.arrivesForWaiter
+	l.onGiveUp = q.giveUp
 	l.onSip = func(fd uintptr) { l.sipped = l.pull(fd) }
 	l.onMeasure = func(fd uintptr) { q.s.mulpdu = mulpduOf(q.dom.adapter.sock.segmentOf(int(fd))) }
 	return nil
@@ -190,18 +195,88 @@ func (l *link) arrives(fd uintptr) bool {
 	in := &l.q.in
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for !in.over {
+	for some := false; !in.over; {
 		switch err := l.pull(fd); err {
 		case nil:
+			some = true
 			l.q.chew()
 		case unix.EINTR:
 		case unix.EAGAIN:
-			return false
+			return some && l.q.yields(fd)
 		default:
 			l.q.fails(err)
 		}
 	}
 	return true
+}
+
+// lead reads for a waiter, whose turn it is, until that is given up; or the error says why reading ended.
+func (l *link) lead() error { return l.raw.Read(l.onLead) }
+
+// arrivesForWaiter is arrives for a waiter. It ends when that has what it waits for, and leaves unread what is there beyond:
+// the sentry is told to look then, and finds it. What may have to wait is the reader's.
+func (l *link) arrivesForWaiter(fd uintptr) bool {
+	t := &l.q.turn
+	if !t.told {
+		t.told = true
+		l.post.tell(fd, sentryRests) // if it looks on, its report is of no use, and of no harm
+	}
+	if !l.readForWaiter(fd) {
+		return false
+	}
+	l.q.giveUp(fd)
+	return true
+}
+
+// readForWaiter reports whether the waiter's turn ends.
+func (l *link) readForWaiter(fd uintptr) bool {
+	in, t := &l.q.in, &l.q.turn
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for n := 0; !in.over && !t.back; n++ {
+		switch err := l.pull(fd); err {
+		case nil:
+			l.q.doForWaiter()
+			if !in.full || n >= readsBeyond {
+				if l.q.served() {
+					return true
+				}
+			}
+		case unix.EINTR:
+		case unix.EAGAIN:
+			return l.q.served()
+		default:
+			in.rest.err = err
+			t.back = true
+		}
+	}
+	t.back = true
+	return true
+}
+
+// enlist sees to it that the connection has a place with the sentry.
+func (l *link) enlist(fd uintptr) bool {
+	if l.post.epfd == 0 {
+		l.post, _ = l.q.dom.adapter.sentry.enlist(l.q, fd)
+	}
+	return l.post.epfd != 0
+}
+
+// watch has the sentry look.
+func (l *link) watch(fd uintptr) bool { return l.post.tell(fd, sentryLooks) }
+
+// giveUp gives a waiter's turn up.
+func (l *link) giveUp() {
+	if l.raw.Control(l.onGiveUp) != nil { // it is closed, which the reader finds out
+		l.q.turn.back = true
+		l.q.giveUp(0)
+	}
+}
+
+// close closes the connection.
+func (l *link) close() {
+	l.q.dom.adapter.sentry.discharge(&l.post)
+	_ = l.q.s.conn.Close()
 }
 
 // sip reads by one system call, if there is anything, for who has the reader's lock and is not the reader. That waits in
@@ -228,6 +303,7 @@ func (l *link) pull(fd uintptr) error {
 		return l.readv(fd)
 	}
 	n, err := quick(unix.SYS_READ, fd, in.buf[in.w:in.w+most])
+	in.full = n == most
 	switch {
 	case err != nil:
 		return err
@@ -262,6 +338,7 @@ func (l *link) readv(fd uintptr) error {
 			l.into[iovs+1] = iovec(unsafe.Pointer(&in.buf[in.w+iovs/2*tail]), tail)
 		}
 	}
+	in.full = true // there may be more
 	got, _, errno := unix.Syscall(unix.SYS_READV, fd, uintptr(unsafe.Pointer(&l.into[0])), uintptr(iovs))
 	reg.leave()
 	if errno == 0 {

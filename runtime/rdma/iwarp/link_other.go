@@ -35,3 +35,11 @@ func (l *link) serve() error { return l.q.servePlain() }
 
 // sip would read without waiting.
 func (l *link) sip() (some bool, err error) { return false, nil }
+
+// Waiters do not read.
+
+func (l *link) lead() error            { return nil }
+func (l *link) enlist(fd uintptr) bool { return false }
+func (l *link) watch(fd uintptr) bool  { return false }
+func (l *link) giveUp()                {}
+func (l *link) close()                 { _ = l.q.s.conn.Close() }

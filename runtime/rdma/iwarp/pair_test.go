@@ -2,6 +2,7 @@ package iwarp
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"testing"
 	"time"
@@ -74,7 +75,7 @@ func connectEnds(t testing.TB, s shape) (a, b *end) {
 		depth = 64
 	}
 	make := func(name string, conn net.Conn, initiator bool) *end {
-		ad, err := newAdapter(Options{}, &rdma.Config{Depth: depth, MaxMessage: 64 << 10, Credits: 64, Mode: s.mode})
+		ad, err := newAdapter(Options{}, &rdma.Config{Depth: depth, MaxMessage: 64 << 10, Credits: 64, Mode: s.mode, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

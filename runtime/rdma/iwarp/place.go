@@ -144,6 +144,9 @@ func (q *queue) responseArrives(n int) *fpdu.Fault {
 		return &fpdu.Fault{Cause: fpdu.TaggedSTag, Detail: "a response that nothing was asked for"}
 	}
 	at := *q.asks.first()
+	if at == presumedEntry {
+		return q.presumedArrives(n)
+	}
 	if at == noEntry {
 		if n != 0 || !in.h.Last {
 			return &fpdu.Fault{Cause: fpdu.TaggedBounds, Detail: "a response to another read"}
@@ -181,7 +184,7 @@ func (q *queue) atomicArrives(payload []byte) *fpdu.Fault {
 	if !r.Parse(payload) {
 		return fpdu.Misfit(len(payload), fpdu.AtomicResponseSize)
 	}
-	if q.asks.n() == 0 || *q.asks.first() == noEntry {
+	if q.asks.n() == 0 || *q.asks.first() >= presumedEntry {
 		return &fpdu.Fault{Cause: fpdu.InvalidMSN, Detail: "a response that nothing was asked for"}
 	}
 	at := *q.asks.first()

@@ -9,17 +9,18 @@ import (
 
 // entry is a request, from Post until its completion was polled, and a while longer: a Terminate may be about it.
 type entry struct {
-	wr     rdma.WorkRequest
-	total  int                             // bytes of its segments
-	regs   [rdma.MaxSegments]*registration // and what they are in
-	eager  bool                            // it completes when it is handed to TCP
-	done   bool                            // it may complete when those before it have
-	msn    uint32                          // of its message, if that is untagged; the number is of the verb's queue
-	sink   uint32                          // of a read: the key that its response goes by
-	got    int                             // bytes of the response that are placed
-	at     spot                            // where the next of them goes
-	result uint64
-	serr   *rdma.StatusError
+	wr       rdma.WorkRequest
+	total    int                             // bytes of its segments
+	regs     [rdma.MaxSegments]*registration // and what they are in
+	eager    bool                            // it completes when it is handed to TCP
+	done     bool                            // it may complete when those before it have
+	presumed uint64                          // of a flush that sent nothing: it ends when that many presumed reads were answered
+	msn      uint32                          // of its message, if that is untagged; the number is of the verb's queue
+	sink     uint32                          // of a read: the key that its response goes by
+	got      int                             // bytes of the response that are placed
+	at       spot                            // where the next of them goes
+	result   uint64
+	serr     *rdma.StatusError
 }
 
 // spot is a place in the segments of a request.
@@ -47,12 +48,16 @@ func (q *queue) PostNow(wr *rdma.WorkRequest) (result uint64, done bool, err err
 		q.unlockAndSend(turnsOfPost)
 		return 0, false, err
 	}
+	q.taking = true
 	q.unlockAndSend(turnsOfPost)
 	q.mu.Lock()
+	q.taking = false
 	if e := q.at(q.polled); !q.closed && q.done == q.posted && q.polled+1 == q.posted && e.serr == nil {
 		q.polled++
 		result, done = e.result, true
 		e.forget()
+	} else if q.polled < q.done {
+		q.signal()
 	}
 	q.mu.Unlock()
 	return result, done, nil
@@ -70,7 +75,7 @@ func (q *queue) take(wrs []rdma.WorkRequest) (n int, err error) {
 	for n < len(wrs) && q.posted-q.polled < depth {
 		e := q.at(q.posted)
 		e.wr = wrs[n]
-		e.eager, e.done, e.total, e.msn, e.got, e.at, e.result, e.serr = false, false, 0, 0, 0, spot{}, 0, nil
+		e.eager, e.done, e.total, e.presumed, e.msn, e.got, e.at, e.result, e.serr = false, false, 0, 0, 0, 0, spot{}, 0, nil
 		q.posted++
 		n++
 	}

@@ -23,32 +23,36 @@ type queue struct {
 	work chan struct{} // has room for one: the writer has something to do
 	wake chan struct{} // has room for one: there may be something to poll
 
+	turn    readTurn      // to read
 	sips    bool          // Poll reads, see spin.go
 	sipping atomic.Bool   // and does so now: it takes what completes
 	waiters atomic.Int32  // who waits for wake
 	begun   atomic.Uint64 // requests whose turn has come
 	written atomic.Uint64 // requests that TCP has all of
 
-	mu      sync.Mutex
-	ring    []entry           // as many as a power of two; nil while nothing was posted
-	posted  uint64            // requests ever taken
-	done    uint64            // of them, completed, in order
-	polled  uint64            // of them, polled
-	handed  uint64            // requests that were given to TCP
-	acked   uint64            // what was sent before this one is in place at the peer
-	role    role              // who sends
-	again   bool              // there may be more to send than whoever sends has seen
-	stuck   bool              // the next request waits for responses
-	ended   *rdma.StatusError // not nil: what requests complete with from now on
-	owed    *rdma.StatusError // what the next request completes with instead
-	closed  bool
-	flushed bool          // it has ended, and what was outstanding too
-	quiet   chan struct{} // closed then
-	last    *parting      // what the peer is told when it has ended, if anything
-	broken  error         // why nothing can be written any more
-	threads int           // goroutines of the queue that run
+	mu       sync.Mutex
+	ring     []entry           // as many as a power of two; nil while nothing was posted
+	posted   uint64            // requests ever taken
+	done     uint64            // of them, completed, in order
+	polled   uint64            // of them, polled
+	handed   uint64            // requests that were given to TCP
+	acked    uint64            // what was sent before this one is in place at the peer
+	presumed uint64            // presumed reads that were answered
+	role     role              // who sends
+	again    bool              // there may be more to send than whoever sends has seen
+	taking   bool              // PostNow takes what completes: nobody is woken for it
+	stuck    bool              // the next request waits for responses
+	ended    *rdma.StatusError // not nil: what requests complete with from now on
+	owed     *rdma.StatusError // what the next request completes with instead
+	closed   bool
+	flushed  bool          // it has ended, and what was outstanding too
+	quiet    chan struct{} // closed then
+	last     *parting      // what the peer is told when it has ended, if anything
+	broken   error         // why nothing can be written any more
+	threads  int           // goroutines of the queue that run
 
 	out     outgoing       // of whoever has the role
+	flight  flight         // of the presumed read, see presume.go
 	in      incoming       // of the reader
 	asks    pipe[uint64]   // requests that wait for a response: from who sends to the reader
 	answers pipe[response] // what the peer waits for: from the reader to who sends
@@ -71,6 +75,7 @@ func (d *domain) newQueue(s *session) (*queue, error) {
 	}
 	q.box.init(a.receives)
 	q.sips = a.mode != rdma.ByEvent && q.link.immediate()
+	q.turn.init(q, a.mode == rdma.ByEvent && q.link.immediate())
 	q.in.init(s, q.link.immediate())
 	q.out.init(s, q.link.immediate())
 	if err := d.admit(q); err != nil {
@@ -150,11 +155,15 @@ func (q *queue) collect(out []rdma.Completion) (n int) {
 func (q *queue) Wait(ctx context.Context) error {
 	q.waiters.Add(1) // before looking: whoever makes a completion looks at it after
 	some, closed := q.look()
-	if !some && !closed {
+	for !some && !closed && ctx.Err() == nil && !q.lead(ctx) {
 		select {
 		case <-q.wake:
 		case <-ctx.Done():
 		}
+		if !q.turn.free() {
+			break
+		}
+		some, closed = q.look()
 	}
 	if q.waiters.Add(-1) > 0 {
 		poke(q.wake) // the others wait for the same
@@ -180,6 +189,7 @@ func (q *queue) look() (some, closed bool) {
 func (q *queue) signal() {
 	if q.waiters.Load() > 0 && !q.sipping.Load() {
 		poke(q.wake)
+		q.interrupt()
 	}
 }
 

@@ -24,6 +24,8 @@ type incoming struct {
 	crc    bool
 	direct bool // long payloads go from the socket to their places
 	kick   bool // somebody may have something to send
+	full   bool // as much was read as there was room for
+	rest   unfinished
 
 	buf    []byte
 	r, w   int // what of it is read and not used
@@ -85,12 +87,15 @@ func (q *queue) read() {
 	in.mu.Lock()
 	more := q.chew()
 	in.mu.Unlock()
-	if more {
-		if err := q.link.serve(); err != nil {
-			in.mu.Lock()
+	for more {
+		err := q.link.serve()
+		in.mu.Lock()
+		if err != nil {
 			q.fails(err)
-			in.mu.Unlock()
 		}
+		more = err == nil && !in.over
+		in.mu.Unlock()
+		more = more && q.resumed()
 	}
 	q.discard()
 	q.exit()

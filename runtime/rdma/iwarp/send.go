@@ -49,6 +49,8 @@ type outgoing struct {
 	sink uint32    // the last key of a read
 	ours cache
 
+	presuming presuming
+
 	batch
 }
 
@@ -173,7 +175,7 @@ func (q *queue) settle() {
 	}
 	// What has completed before may be another request by now.
 	for n := max(q.handed, q.done); n < o.next; n++ {
-		if e := q.at(n); e.eager {
+		if e := q.at(n); q.endsByItself(e) {
 			e.done = true
 		}
 	}
@@ -194,7 +196,7 @@ func (q *queue) advance() {
 	for q.done < q.posted && q.at(q.done).done {
 		q.done++
 	}
-	if q.done != before {
+	if q.done != before && !q.taking {
 		q.signal()
 	}
 }

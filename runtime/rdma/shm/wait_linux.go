@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/internal/heed"
 )
 
 // spinner says how long a wait looks before it sleeps: longer when that was of
@@ -51,14 +53,7 @@ type sleeper struct {
 	look   func(fd uintptr) bool
 	looks  int // in this sleep
 	sleeps int
-	heeded [4]heeded
-	oldest int // of them
-}
-
-// heeded is a context whose end wakes who sleeps.
-type heeded struct {
-	done <-chan struct{} // which context it is
-	stop func() bool
+	heeded heed.Contexts
 }
 
 func (s *sleeper) init(q *queue) {
@@ -69,38 +64,11 @@ func (s *sleeper) init(q *queue) {
 	}
 }
 
-// heed has the end of a context wake who sleeps. They are the same few most times, that of the connection and the user's
-// in turns: then there is nothing to do.
-func (s *sleeper) heed(ctx context.Context) {
-	done := ctx.Done()
-	if done == nil {
-		return
-	}
-	for i := range s.heeded {
-		if s.heeded[i].done == done {
-			return
-		}
-	}
-	h := &s.heeded[s.oldest]
-	s.oldest = (s.oldest + 1) % len(s.heeded)
-	h.end()
-	h.done, h.stop = done, context.AfterFunc(ctx, s.wake)
-}
-
-func (h *heeded) end() {
-	if h.stop != nil {
-		h.stop()
-	}
-	*h = heeded{}
-}
-
 // end waits until nobody sleeps, for a queue that is closed, and heeds no context any more.
 func (s *sleeper) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.heeded {
-		s.heeded[i].end()
-	}
+	s.heeded.End()
 }
 
 // Wait looks for a while, if the connection is adaptive, and then sleeps
@@ -124,9 +92,10 @@ func (q *queue) Wait(ctx context.Context) error {
 	q.sleepers.Store(1)
 	q.ownSleep.Add(1) // odd now; before the last look, as the peer does it the other way round
 	q.pollMu.Unlock()
-	s.heed(ctx)
+	s.heeded.Heed(ctx, s.wake)
 	s.ctx, s.looks = ctx, 0
 	q.bell.sleep(s.look)
+	s.heeded.Rest()
 	s.ctx = nil
 	if s.sleeps++; s.sleeps%maxUnread == 0 {
 		_ = q.bell.raw.Control(q.bell.read)
