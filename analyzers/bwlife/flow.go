@@ -158,10 +158,10 @@ func (f *flow) classify() {
 		f.ends[i] = -1
 	}
 	for i, in := range f.instrs {
-		if in, ok := in.(ssa.CallInstruction); ok {
-			c := f.a.callInfo(in)
+		if site, ok := in.(ssa.CallInstruction); ok {
+			c := f.a.callInfo(site)
 			f.calls[int32(i)] = c
-			if _, builtin := in.Common().Value.(*ssa.Builtin); builtin {
+			if _, builtin := site.Common().Value.(*ssa.Builtin); builtin {
 				continue
 			}
 			f.ambient[i] = whileForeign

@@ -128,7 +128,62 @@ func (r *run) shared(s *state) int32 {
 }
 
 func (r *run) endShared(s *state, at token.Pos, how string, id int32) {
+	if r.joinedInLoop(r.infos[id].call, at) {
+		s.main().phase = lost
+		return
+	}
 	r.say(s, report{code: diag.ReleaseShared, pos: at,
 		text:    fmt.Sprintf("%s is ended by %s while a goroutine may use it", r.typed(), how),
 		related: []related{r.whence(), {r.infos[id].pos, "the goroutine starts here, and nothing on this path waits for it"}}})
+}
+
+// joinedInLoop reports whether a loop between the start of a goroutine and the end of its handle waits for something. It may have as many turns as
+// there are goroutines, which is none only where there are none.
+func (r *run) joinedInLoop(start ssa.Instruction, end token.Pos) bool {
+	if start == nil || start.Parent() != r.fn {
+		return false
+	}
+	f := r.a.flowOf(r.fn)
+	ends, returns := map[*ssa.BasicBlock]bool{}, map[*ssa.BasicBlock]bool{}
+	for i, in := range f.instrs {
+		switch b := r.fn.Blocks[f.blocks[i]]; in := in.(type) {
+		case *ssa.Call:
+			if in.Pos() == end {
+				ends[b] = true
+			}
+		case *ssa.Return:
+			returns[b] = true
+		}
+	}
+	if len(ends) == 0 {
+		ends = returns // it is deferred
+	}
+	for i := range f.instrs {
+		b := r.fn.Blocks[f.blocks[i]]
+		if f.ambient[i]&whileOps == 0 || !f.sh.loops[b.Index] || !leadsTo(start.Block(), func(x *ssa.BasicBlock) bool { return x == b }) {
+			continue
+		}
+		if leadsTo(b, func(x *ssa.BasicBlock) bool { return ends[x] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// leadsTo reports whether a block, or one that may come after it, is such.
+func leadsTo(from *ssa.BasicBlock, is func(*ssa.BasicBlock) bool) bool {
+	seen := map[*ssa.BasicBlock]bool{}
+	work := []*ssa.BasicBlock{from}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		if is(b) {
+			return true
+		}
+		if !seen[b] {
+			seen[b] = true
+			work = append(work, b.Succs...)
+		}
+	}
+	return false
 }
