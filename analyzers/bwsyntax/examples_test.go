@@ -34,6 +34,7 @@ func TestExamplesOfRules(t *testing.T) {
 		}
 	})
 	// All are looked at together: it takes the go command a second to begin.
+	write(t, filepath.Join(dir, "older", "sample_bare.go"), older)
 	var all []string
 	texts, rules := map[string]string{}, map[string]*diag.Rule{}
 	for _, r := range diag.Rules() {
@@ -43,8 +44,7 @@ func TestExamplesOfRules(t *testing.T) {
 		for name, text := range map[string]string{"wrong": r.Wrong, "right": r.Right} {
 			pkg := filepath.Join(dir, strings.ToLower(string(r.Code))+name)
 			write(t, filepath.Join(pkg, "sample_bare.go"), sample)
-			write(t, filepath.Join(pkg, "older", "sample_bare.go"), older)
-			write(t, filepath.Join(pkg, "example.go"), strings.ReplaceAll(example(text), "OLDER", module+filepath.ToSlash(pkg)+"/older"))
+			write(t, filepath.Join(pkg, "example.go"), strings.ReplaceAll(example(text), "OLDER", module+filepath.ToSlash(dir)+"/older"))
 			all = append(all, "./"+filepath.ToSlash(pkg))
 			texts[filepath.Base(pkg)], rules[filepath.Base(pkg)] = text, r
 		}
