@@ -48,6 +48,16 @@
 // all, and a call through an interface or a function value may. An operation that has no name is left to them; one with a name
 // is to be waited for on every way, but on those that return an error.
 //
+// Views and operations have an extent (inflight.go): which elements they are about, as far as arguments of calls say so. Memory that is touched by way of a
+// view while an operation has it is a finding where the elements surely are the operation's, it surely was posted and not only collected, and nothing came in
+// between by which the program may have learned that it has ended. Which functions read and write what they are given is inferred
+// (touched.go). A wait that failed because its context ended leaves its operation in flight.
+//
+// # Memory that has to be acquired
+//
+// What directives say of memory that the host may touch only between two calls, and of writes that have to be written back, is noted as objects beside the
+// handle (guard.go). On which node memory is, and a goroutine, is no matter of paths (numa.go): both have to be constants.
+//
 // # Handles of others
 //
 // A handle that comes out of a map, a slice, a channel, an interface or an unknown call is somebody else's to release, so that nothing is missed when
@@ -65,7 +75,7 @@
 //
 // # Not done yet
 //
-// Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
+// A slice that an operation fills is followed in the function that starts it only. Nodes as types are not known. Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
 // followed. What a generic function does by methods of a type parameter, and any function by methods
 // of an interface, is not inferred.
 package bwlife
