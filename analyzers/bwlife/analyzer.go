@@ -198,6 +198,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 			s.env.set(slot{0, p}, value{kind: object})
 		}
 	}
+	r.flagsOutside(s)
 	if !a.whole {
 		fr.sl = r.sliceOf()
 	}

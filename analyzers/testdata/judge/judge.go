@@ -289,13 +289,16 @@ func (w *world) verdict(f Func, ways, every int) (v Verdict, err error) {
 	for in := range inputs(ways) {
 		r := w.judge(f, in)
 		add(&v.Hard, r)
+		calls := r.calls
 		if len(r.failures) > 0 {
 			in.Mend = true
-			add(&v.Maybe, w.judge(f, in))
+			further := w.judge(f, in)
+			add(&v.Maybe, further)
+			calls = max(calls, further.calls)
 			in.Mend = false
 		}
 		if n++; n%every == 0 {
-			for _, refuse := range refusals(r.calls) {
+			for _, refuse := range refusals(calls) {
 				in.Refuse, in.Timeouts = refuse, false
 				r := w.judge(f, in)
 				add(&v.Hard, r)

@@ -125,3 +125,25 @@ func GoodCapturedFlagInLoop(dom *rdma.Domain, early bool) error {
 		return nil
 	}()
 }
+
+func GoodFlagOutsideLiteral(dom *rdma.Domain, early, late bool) error {
+	if !early {
+		return errNotNow
+	}
+	return func() error {
+		m, err := help.Open(dom)
+		if err != nil {
+			return err
+		}
+		if early && m.Len() > 0 {
+			return m.Close()
+		}
+		if early {
+			return m.Close()
+		}
+		if late {
+			return errNotNow // never
+		}
+		return nil
+	}()
+}
