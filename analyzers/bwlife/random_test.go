@@ -54,9 +54,9 @@ var kinds = map[string][]string{
 // TestRandom writes programs, runs the analyzer on them, and runs them themselves: whatever is reported must fail. The environment
 // variable BAREWIRE_RANDOM_SEEDS, as in 1-20, gives other programs: 200 for each seed.
 func TestRandom(t *testing.T) {
-	first, last, n := uint64(1), uint64(1), 100
+	first, last, n := uint64(1), uint64(1), 60
 	if testing.Short() {
-		n = 30
+		n = 20
 	}
 	if s := os.Getenv("BAREWIRE_RANDOM_SEEDS"); s != "" {
 		n = 200
