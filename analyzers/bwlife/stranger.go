@@ -98,10 +98,11 @@ func (r *run) handOver(s *state, v value) {
 		s.leaked.set(v.id, true)
 		for id, c := range s.mem.all() {
 			if o := r.places.keys[id]; o.root == k.root && within(o.path, k.path) && c.kind != object {
-				if !r.isSettled(k.root) {
-					s.mem.drop(id)
-				}
+				s.mem.drop(id) // a closure may lead back here
 				r.handOver(s, c)
+				if r.isSettled(k.root) {
+					s.mem.set(id, c)
+				}
 			}
 		}
 	case closed:
