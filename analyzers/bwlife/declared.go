@@ -29,7 +29,7 @@ func (a *analyzer) compare(fn *ssa.Function, said, does *facts.Func) {
 		case how != "" && declared == "":
 			a.lie(fn, fmt.Sprintf("`%s` is ended, and the directive of %s does not say so", name, how))
 		case how == "" && declared != "" && !given(p.Cases):
-			a.lie(fn, fmt.Sprintf("`%s` is not ended, and the directive of %s says so", name, fn.Name()))
+			a.lie(fn, fmt.Sprintf("`%s` is not ended, and the directive of %s says so; where the body cannot show it, add //barewire:trust and why", name, fn.Name()))
 		}
 	}
 }

@@ -58,7 +58,7 @@ func Main(analyzers ...*analysis.Analyzer) {
 	collectLate()
 	guarded := make([]*analysis.Analyzer, len(analyzers))
 	for i, a := range analyzers {
-		guarded[i] = guard(a)
+		guarded[i] = coded(guard(a))
 	}
 	unitchecker.Main(guarded...)
 }
@@ -76,6 +76,26 @@ func collectLate() {
 	debug.SetGCPercent(startingHeap / smallest * 100)
 	runtime.SetFinalizer(new([2]*int), func(*[2]*int) { debug.SetGCPercent(200) })
 }
+
+// coded writes the code behind each message: what the go command prints has no other place for it, and who reads it needs it to have a
+// finding explained, or ignored. (It prints what the tool gives as JSON, so that cannot be without.)
+func coded(a *analysis.Analyzer) *analysis.Analyzer {
+	c := *a
+	c.Run = func(p *analysis.Pass) (any, error) {
+		report := p.Report
+		p.Report = func(d analysis.Diagnostic) {
+			if d.Category != "" {
+				d.Message += Code(d.Category)
+			}
+			report(d)
+		}
+		return a.Run(p)
+	}
+	return &c
+}
+
+// Code is what stands behind a message with that code.
+func Code(code string) string { return " [" + code + "]" }
 
 // Bug begins what is written when an analyzer failed.
 const Bug = "internal error: "

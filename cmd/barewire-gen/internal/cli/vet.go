@@ -59,7 +59,7 @@ packages that do not build, 3 a bug in barewire-gen.`,
 	}
 	cmd.Flags().StringVar(&f.tags, "tags", "", "build `tags`, as the go command takes them")
 	cmd.Flags().BoolVar(&f.joins, "joins", false, "also report what is closed while a goroutine may use it (BW5115)")
-	cmd.Flags().BoolVar(&f.fix, "fix", false, "apply the changes that are safe, but to generated files")
+	cmd.Flags().BoolVar(&f.fix, "fix", false, "apply the changes that are safe, but to generated files; then report what is left")
 	cmd.Flags().BoolVar(&f.diff, "diff", false, "show what --fix would change; exit 1 if that is anything")
 	cmd.MarkFlagsMutuallyExclusive("fix", "diff")
 	return cmd
@@ -95,10 +95,10 @@ func (a *app) vet(cmd *cobra.Command, o govet.Options) error {
 	return nil
 }
 
-// vetFix applies fixes, or shows them.
+// vetFix applies fixes, and reports what is left; or shows what they are.
 func (a *app) vetFix(cmd *cobra.Command, o govet.Options, f vetFlags) error {
-	if a.format != report.Text {
-		return usagef(cmd, "--fix and --diff write no findings, so that --format has nothing to say")
+	if f.diff && a.format != report.Text {
+		return usagef(cmd, "--diff writes no findings, so that --format has nothing to say")
 	}
 	shown, said, failed, err := govet.Fix(cmd.Context(), o, f.diff)
 	if err != nil {
@@ -113,6 +113,8 @@ func (a *app) vetFix(cmd *cobra.Command, o govet.Options, f vetFlags) error {
 		return exitError(exitUsage)
 	case f.diff && len(shown) > 0:
 		return errFindings
+	case f.fix:
+		return a.vet(cmd, o)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/vettool"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -112,7 +113,7 @@ func (c *converter) tree(tree map[string]map[string]json.RawMessage) error {
 
 // add makes a diagnostic of a finding.
 func (c *converter) add(pkg string, f finding) {
-	d := diag.Errorf(diag.Code(f.Category), c.span(f.Posn, f.End), "%s", f.Message)
+	d := diag.Errorf(diag.Code(f.Category), c.span(f.Posn, f.End), "%s", strings.TrimSuffix(f.Message, vettool.Code(f.Category)))
 	if !d.Primary.Span.IsValid() {
 		d.Notef("it is at %s", f.Posn)
 	}
