@@ -41,7 +41,7 @@ var suite = []struct {
 	{"hmem", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^(TestDax|TestPlacement)$"}}},
 	{"cxl", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestDax$"}}},
 	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
-	{"siw", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestRping"}}},
+	{"siw rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestRping"}}},
 }
 
 // suites are the boots that all of it takes.

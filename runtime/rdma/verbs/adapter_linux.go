@@ -38,6 +38,7 @@ type adapter struct {
 	mtu       uint8 // enum ibv_mtu
 	class     uint8 // traffic class
 	level     uint8 // service level
+	byCM      bool  // connections are made by rdma_cm: peers are other programs
 	handshake time.Duration
 	logger    *slog.Logger
 	events    *events
@@ -140,6 +141,7 @@ func (a *adapter) configure(cfg *rdma.Config) {
 	case rdma.RoCEv1:
 		a.level = t.Priority
 	}
+	a.byCM = cfg.Plain
 	a.handshake = positive(cfg.HandshakeTimeout, defaultHandshake)
 	if a.logger = cfg.Logger; a.logger == nil {
 		a.logger = slog.Default()

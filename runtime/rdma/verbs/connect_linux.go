@@ -21,9 +21,13 @@ var magic = [4]byte{'B', 'W', 'V', 1}
 
 func toValid(s string) string { return strings.ToValidUTF8(s, "?") }
 
-// Dial connects to a listener of this package at host:port of TCP.
+// Dial connects to a listener of this package at host:port of TCP or, for plain peers, to another program's of rdma_cm.
 func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
-	q, err := d.dial(ctx, addr, hello)
+	dial := d.dial
+	if d.adapter.byCM {
+		dial = d.dialCM
+	}
+	q, err := dial(ctx, addr, hello)
 	if err != nil {
 		return nil, fmt.Errorf("verbs: dial %s: %w", addr, err)
 	}

@@ -39,15 +39,14 @@ type port struct {
 	maxMsg uint32
 	gids   []gid
 
-	firmware  string
-	maxWR     int
-	maxSGE    int
-	maxCQE    int
-	serves    uint8 // reads and atomics of peers at a time
-	asks      uint8 // of ours
-	atomic    uint32
-	maxMR     uint64
-	foreignCM bool // connections need rdma_cm: iWARP
+	firmware string
+	maxWR    int
+	maxSGE   int
+	maxCQE   int
+	serves   uint8 // reads and atomics of peers at a time
+	asks     uint8 // of ours
+	atomic   uint32
+	maxMR    uint64
 }
 
 // name is the device's name, with the port where that is not the first.
@@ -65,8 +64,8 @@ func (p *port) info() rdma.DeviceInfo {
 // stateText is "active", or why the port cannot be used.
 func (p *port) stateText() string {
 	switch {
-	case p.foreignCM:
-		return "an iWARP device, whose connections rdma_cm makes, which this package does not do yet"
+	case p.kind == kindIWARP:
+		return "an iWARP device, which this package does not use yet; package iwarp speaks to them"
 	case p.state == abi.PortActive && len(p.gids) == 0:
 		return "active but without an address: its GID table is empty; give the network interface an address"
 	case p.state == abi.PortActive:
@@ -170,16 +169,15 @@ func (lib *library) ports(c, device uintptr, name string, scratch abi.Block) ([]
 		return nil, err
 	}
 	one := port{
-		device:    name,
-		firmware:  strings.TrimSpace(scratch.Text(attr+abi.DeviceAttrFirmware, 64)),
-		maxWR:     int(scratch.U32(attr + abi.DeviceAttrMaxQPWR)),
-		maxSGE:    int(min(scratch.U32(attr+abi.DeviceAttrMaxSGE), scratch.U32(attr+abi.DeviceAttrMaxSGERead))),
-		maxCQE:    int(scratch.U32(attr + abi.DeviceAttrMaxCQE)),
-		serves:    uint8(min(scratch.U32(attr+abi.DeviceAttrMaxQPRdAtom), 255)),
-		asks:      uint8(min(scratch.U32(attr+abi.DeviceAttrMaxInitRdAtom), 255)),
-		atomic:    scratch.U32(attr + abi.DeviceAttrAtomicCap),
-		maxMR:     scratch.U64(attr + abi.DeviceAttrMaxMRSize),
-		foreignCM: abi.At(device).U32(abi.DeviceNodeType) == abi.NodeRNIC,
+		device:   name,
+		firmware: strings.TrimSpace(scratch.Text(attr+abi.DeviceAttrFirmware, 64)),
+		maxWR:    int(scratch.U32(attr + abi.DeviceAttrMaxQPWR)),
+		maxSGE:   int(min(scratch.U32(attr+abi.DeviceAttrMaxSGE), scratch.U32(attr+abi.DeviceAttrMaxSGERead))),
+		maxCQE:   int(scratch.U32(attr + abi.DeviceAttrMaxCQE)),
+		serves:   uint8(min(scratch.U32(attr+abi.DeviceAttrMaxQPRdAtom), 255)),
+		asks:     uint8(min(scratch.U32(attr+abi.DeviceAttrMaxInitRdAtom), 255)),
+		atomic:   scratch.U32(attr + abi.DeviceAttrAtomicCap),
+		maxMR:    scratch.U64(attr + abi.DeviceAttrMaxMRSize),
 	}
 	one.maxSGE = max(one.maxSGE, 1)
 	var ports []port
@@ -195,7 +193,7 @@ func (lib *library) ports(c, device uintptr, name string, scratch abi.Block) ([]
 		p.lid = scratch.U16(portAttr + abi.PortAttrLID)
 		p.maxMsg = scratch.U32(portAttr + abi.PortAttrMaxMsg)
 		p.gids = lib.gids(c, name, num, int(scratch.U32(portAttr+abi.PortAttrGIDs)))
-		p.kind = kindOf(p.foreignCM, scratch.U8(portAttr+abi.PortAttrLinkLayer), p.gids)
+		p.kind = kindOf(abi.At(device).U32(abi.DeviceNodeType) == abi.NodeRNIC, scratch.U8(portAttr+abi.PortAttrLinkLayer), p.gids)
 		ports = append(ports, p)
 	}
 	return ports, nil

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"unsafe"
 
@@ -31,7 +32,7 @@ type domain struct {
 	remote    map[rdma.RKey]*region
 	held      map[rdma.RKey]*retired // keys that peers may still take for good
 	queues    map[*queue]bool
-	listeners map[*listener]bool
+	listeners map[io.Closer]bool
 }
 
 // flushWord is a page that peers may read: who reads it knows that what it wrote before is placed.
@@ -49,7 +50,7 @@ func newDomain(a *adapter) (*domain, error) {
 	}
 	d := &domain{
 		adapter: a, pd: pd, local: map[rdma.LKey]*region{}, remote: map[rdma.RKey]*region{}, held: map[rdma.RKey]*retired{},
-		queues: map[*queue]bool{}, listeners: map[*listener]bool{},
+		queues: map[*queue]bool{}, listeners: map[io.Closer]bool{},
 	}
 	d.life, d.die = context.WithCancel(context.Background())
 	if err := d.makeWord(); err != nil {
@@ -132,7 +133,7 @@ func (d *domain) Close() error {
 	if d.ended == nil {
 		d.ended = errClosed
 	}
-	var listeners []*listener
+	var listeners []io.Closer
 	for l := range d.listeners {
 		listeners = append(listeners, l)
 	}

@@ -42,21 +42,37 @@ type stranger struct {
 	setup *exchange.Setup
 }
 
-// Listen listens at host:port of TCP.
+// Listen listens at host:port of TCP or, for plain peers, of rdma_cm.
 func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.ended != nil {
-		return nil, fmt.Errorf("verbs: listen at %s: the domain: %w", addr, d.ended)
+	listen := d.listenTCP
+	if d.adapter.byCM {
+		listen = d.listenCM
 	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", cmp.Or(addr, "127.0.0.1:0"))
+	l, err := listen(ctx, cmp.Or(addr, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("verbs: listen at %s: %w", addr, err)
 	}
+	d.mu.Lock()
+	ended := d.ended
+	if ended == nil {
+		d.listeners[l] = true
+	}
+	d.mu.Unlock()
+	if ended != nil {
+		return nil, errors.Join(fmt.Errorf("verbs: listen at %s: the domain: %w", addr, ended), l.Close())
+	}
+	return l, nil
+}
+
+// listenTCP listens for programs with this package.
+func (d *domain) listenTCP(ctx context.Context, addr string) (rdma.Acceptor, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
 	l := &listener{dom: d, ln: ln, came: make(chan *stranger), conns: map[net.Conn]bool{}}
 	l.life, l.die = context.WithCancel(context.Background())
-	d.listeners[l] = true
 	l.work.Add(1)
 	go l.run()
 	return l, nil

@@ -27,9 +27,10 @@ type places struct {
 // maxSampled bounds how many pages are looked at, spread evenly.
 const maxSampled = 4096
 
-// whereIs asks the kernel. On a machine of one node there is nothing to ask. Source: move_pages(2).
+// whereIs asks the kernel, for memory that was placed: that has a policy. Other memory may be anywhere, and is moved by the kernel
+// as it likes. On a machine of one node there is nothing to ask. Source: move_pages(2), get_mempolicy(2).
 func whereIs(base unsafe.Pointer, n int) *places {
-	if !manyNodes() {
+	if !manyNodes() || !placed(base) {
 		return nil
 	}
 	page := os.Getpagesize()
@@ -43,6 +44,14 @@ func whereIs(base unsafe.Pointer, n int) *places {
 		return nil
 	}
 	return p
+}
+
+// placed reports whether memory, or this thread, has a policy that names nodes.
+func placed(base unsafe.Pointer) bool {
+	const byAddress = 1 << 1 // MPOL_F_ADDR
+	mode := int32(0)
+	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, uintptr(unsafe.Pointer(&mode)), 0, 0, uintptr(base), byAddress, 0)
+	return errno == 0 && mode&0xff != unix.MPOL_DEFAULT && mode&0xff != unix.MPOL_LOCAL
 }
 
 // nodesOf are the nodes of pages, negative where there is no page; nil where the kernel does not tell.

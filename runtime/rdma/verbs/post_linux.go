@@ -268,6 +268,10 @@ func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) *verdict {
 		b.Put32(at+abi.SendFlags, flags)
 		b.Put64(at+abi.SendRemoteAddr, q.keys.flushAddr)
 		b.Put32(at+abi.SendRKey, q.keys.flushKey)
+		if q.cm != nil { // nothing is known there to be read: a read of nothing comes behind the writes, too
+			b.Put32(at+abi.SendNumSGE, 0)
+			return nil
+		}
 		q.land(i, 0)
 		return nil
 	}

@@ -80,6 +80,9 @@ func (h *hardware) make(d *domain) error {
 		return err
 	}
 	h.psn = rand.Uint32() & 0xffffff
+	if a.byCM {
+		return nil // it knows the port later
+	}
 	return h.init(d, scratch)
 }
 
@@ -115,12 +118,16 @@ func (h *hardware) init(d *domain, b abi.Block) error {
 	b.Clear(0, abi.QPAttrSize)
 	b.Put32(abi.QPAttrState, abi.StateInit)
 	b.Put8(abi.QPAttrPort, d.adapter.port.num)
-	rights := uint32(abi.AccessRemoteRead | abi.AccessRemoteWrite)
-	if d.adapter.port.atomic != abi.AtomicNone {
-		rights |= abi.AccessRemoteAtomic
-	}
-	b.Put32(abi.QPAttrAccess, rights)
+	b.Put32(abi.QPAttrAccess, h.rights(d))
 	return h.modify(d, "INIT", b, abi.MaskState|abi.MaskPKeyIndex|abi.MaskPort|abi.MaskAccess)
+}
+
+// rights are what peers may ask for, as far as regions grant it and the device can.
+func (*hardware) rights(d *domain) uint32 {
+	if d.adapter.port.atomic == abi.AtomicNone {
+		return abi.AccessRemoteRead | abi.AccessRemoteWrite
+	}
+	return abi.AccessRemoteRead | abi.AccessRemoteWrite | abi.AccessRemoteAtomic
 }
 
 func (h *hardware) modify(d *domain, to string, b abi.Block, mask uintptr) error {

@@ -27,8 +27,9 @@ type queue struct {
 	calls calls
 	hello []byte
 	peer  string
-	plain bool // the peer is no barewire: nothing is known of its keys
-	ctl   *control
+	plain bool     // the peer is no barewire: nothing is known of its keys
+	ctl   *control // nil where the peer is another program:
+	cm    *meeting // then this is the connection
 
 	depth    uint64
 	transfer uint64
@@ -61,6 +62,8 @@ type queue struct {
 	head   atomic.Uint64 // requests polled so far
 	rhead  atomic.Uint64 // and receives
 	in     inbox
+
+	watching sync.WaitGroup // who hears that the peer leaves
 
 	waitMu sync.Mutex // who waits; and before the completion channel goes
 	events *os.File
@@ -164,6 +167,9 @@ func (q *queue) fail(c *cause, toPeer string) {
 	if q.ctl != nil {
 		q.ctl.tellFailed(toPeer)
 	}
+	if q.cm != nil {
+		q.cm.leave()
+	}
 	q.kick()
 	// A device that does not flush what it has loses the queue pair: then nothing is accessed any more either.
 	time.AfterFunc(flushPatience, q.reap)
@@ -217,11 +223,22 @@ func (q *queue) close() error {
 	q.pollMu.Unlock()
 	q.waitMu.Unlock()
 	q.ctl.close()
+	q.endMeeting()
 	q.dom.forget(q)
 	if err != nil {
 		return fmt.Errorf("verbs: close the queue to %s: %w", q.peer, err)
 	}
 	return nil
+}
+
+// endMeeting ends the connection to another program. Who hears of its end must be gone before it goes.
+func (q *queue) endMeeting() {
+	if q.cm == nil {
+		return
+	}
+	_ = q.cm.file.Close()
+	q.watching.Wait()
+	q.cm.close()
 }
 
 // Lend gives the locks, so that who uses the queue needs none beside them.

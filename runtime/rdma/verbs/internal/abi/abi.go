@@ -276,6 +276,7 @@ const (
 	CMRouteResolved     = 2
 	CMRouteError        = 3
 	CMConnectRequest    = 4
+	CMConnectResponse   = 5
 	CMConnectError      = 6
 	CMUnreachable       = 7
 	CMRejected          = 8

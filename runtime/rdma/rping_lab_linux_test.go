@@ -1,6 +1,6 @@
-//go:build lab && linux
+//go:build lab && (amd64 || arm64)
 
-package iwarp_test
+package rdma_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -18,10 +19,30 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/internal/sample"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs"
 )
 
-// The peer of these tests is rping(1) of rdma-core on Linux's siw, of which nothing is ours. They run in the lab, which has
-// a device siw0 on the network of these addresses.
+// The peer of these tests is rping(1) of rdma-core, of which nothing is ours. They run in the lab, which has a device on the network of
+// these addresses: siw0, by which rping speaks iWARP, or rxe0, by which it speaks RoCEv2.
+
+// overRping runs a test with the provider that can speak to rping here.
+func overRping(t *testing.T, test func(t *testing.T, provider rdma.Provider)) {
+	if os.Getenv("BAREWIRE_LAB") == "siw" {
+		t.Run("iwarp", func(t *testing.T) { test(t, iwarp.New(iwarp.Options{})) })
+		return
+	}
+	t.Run("verbs", func(t *testing.T) { test(t, verbs.New(verbs.Options{})) })
+}
+
+// infoSize is the bytes of rping's messages: address, key and size of its buffer, in network order.
+const infoSize = 16
+
+func info(addr uint64, key uint32, n int) []byte {
+	b := binary.BigEndian.AppendUint64(nil, addr)
+	b = binary.BigEndian.AppendUint32(b, key)
+	return binary.BigEndian.AppendUint32(b, uint32(n))
+}
+
 var rpingAddresses = []string{"10.99.0.1", "fd99::1"}
 
 // rpingSizes are bytes of rping's buffers; it takes less than 64 KiB. Those of the greatest take many segments.
@@ -61,9 +82,9 @@ type pinger struct {
 	bytes  int
 }
 
-func newPinger(t *testing.T, bytes int) *pinger {
+func newPinger(t *testing.T, provider rdma.Provider, bytes int) *pinger {
 	t.Helper()
-	dev := must(rdma.Open(inTime(t), rdma.Config{Provider: iwarp.New(iwarp.Options{}), Plain: true, Logger: quiet}))(t)
+	dev := must(rdma.Open(inTime(t), rdma.Config{Provider: provider, Plain: true, Logger: quiet}))(t)
 	t.Cleanup(func() { ok(t, dev.Close()) })
 	p := &pinger{dom: must(dev.Domain())(t), bytes: bytes}
 	region := func() *barewire.Region[sample.Word, barewire.CPU, barewire.RemoteReadWrite] {
@@ -200,18 +221,22 @@ func (p *pinger) contents(r *barewire.Region[sample.Word, barewire.CPU, barewire
 }
 
 // eachRping runs a test for each address and size.
-func eachRping(t *testing.T, test func(t *testing.T, addr string, size int)) {
+func eachRping(t *testing.T, test func(t *testing.T, by rdma.Provider, addr string, size int)) {
+	overRping(t, func(t *testing.T, by rdma.Provider) { eachAddress(t, by, test) })
+}
+
+func eachAddress(t *testing.T, by rdma.Provider, test func(t *testing.T, by rdma.Provider, addr string, size int)) {
 	for _, addr := range rpingAddresses {
 		for _, size := range rpingSizes {
-			t.Run(fmt.Sprintf("%s, %d bytes", addr, size), func(t *testing.T) { test(t, addr, size) })
+			t.Run(fmt.Sprintf("%s, %d bytes", addr, size), func(t *testing.T) { test(t, by, addr, size) })
 		}
 	}
 }
 
 // TestRpingClient has rping be the client: it connects by siw and checks what this side wrote.
 func TestRpingClient(t *testing.T) {
-	eachRping(t, func(t *testing.T, addr string, size int) {
-		p := newPinger(t, size)
+	eachRping(t, func(t *testing.T, by rdma.Provider, addr string, size int) {
+		p := newPinger(t, by, size)
 		ln, port := p.listen(t, addr)
 		defer ln.Close()
 		peer := rping(t, "-c", addr, port, rpings, size)
@@ -227,8 +252,8 @@ func TestRpingClient(t *testing.T) {
 
 // TestRpingServer has rping be the server: it reads from this side's memory and writes to it.
 func TestRpingServer(t *testing.T) {
-	eachRping(t, func(t *testing.T, addr string, size int) {
-		p := newPinger(t, size)
+	eachRping(t, func(t *testing.T, by rdma.Provider, addr string, size int) {
+		p := newPinger(t, by, size)
 		c, peer := p.dial(t, addr, rpings, size)
 		ok(t, p.ping(inTime(t), c, rpings))
 		ok(t, c.Close())
@@ -266,11 +291,13 @@ func ended(t *testing.T, peer *exec.Cmd) {
 
 // TestRpingKilled kills rping in the midst of its rounds, in both roles: what this side does ends, with an error, and
 // nothing is left.
-func TestRpingKilled(t *testing.T) {
+func TestRpingKilled(t *testing.T) { overRping(t, rpingKilled) }
+
+func rpingKilled(t *testing.T, by rdma.Provider) {
 	const size, forever = 4096, 1 << 30
 	for _, role := range []string{"client", "server"} {
 		t.Run(role, func(t *testing.T) {
-			p := newPinger(t, size)
+			p := newPinger(t, by, size)
 			var c *rdma.Conn
 			var peer *exec.Cmd
 			do := p.ping
@@ -304,7 +331,11 @@ func TestRpingKilled(t *testing.T) {
 
 // TestRpingLeft has this side go away in the midst: rping ends.
 func TestRpingLeft(t *testing.T) {
-	p := newPinger(t, 4096)
+	overRping(t, rpingLeft)
+}
+
+func rpingLeft(t *testing.T, by rdma.Provider) {
+	p := newPinger(t, by, 4096)
 	c, peer := p.dial(t, rpingAddresses[0], 1<<30, 4096)
 	ok(t, p.ping(inTime(t), c, 10))
 	c.Abort(errors.New("the test leaves"))
