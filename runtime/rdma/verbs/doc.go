@@ -7,12 +7,19 @@
 //
 // A device's name is the kernel's, as "mlx5_0", with its port behind a colon where that is not the first, as "mlx5_0:2".
 //
+// An iWARP device is listed, and not used yet: it has neither immediate data nor atomic operations, which programs with this package use
+// between them, and its kernel drivers want receives before a connection is made. Package iwarp speaks to such devices.
+//
 // # Addresses, and what the two sides tell each other
 //
 // An address is host:port of TCP; an empty one stands for a free port of 127.0.0.1. Over TCP the queue pairs tell each other what
 // they are, and which address of the network (GID) each uses: of the kinds that the port has, the one whose
 // address the TCP connection has too, else the first of the same kind. The connection stays open beside the queue pair, and
 // says what devices do not: that the other end failed, and why; and whether a key is good.
+//
+// With [rdma.Config.Plain] connections are made by rdma_cm instead (librdmacm.so.1), to programs that are not ours: an address is
+// an IP address of the device's network interface, and a port of rdma_cm's. Nothing is exchanged beside it; what the peer refuses, the
+// device's status says, and no more.
 //
 // # Keys
 //
@@ -28,7 +35,7 @@
 // # When requests complete
 //
 // A write completes when the peer's device has acknowledged it. A Flush reads a word of the peer's behind the writes: its response
-// comes when they are placed. Messages that find no receive are tried again for about a second. A peer that
+// comes when they are placed; where the peer is another program it is a read of nothing, behind the writes. Messages that find no receive are tried again for about a second. A peer that
 // does not answer is given up after some seconds. Nothing is tried for ever.
 //
 // # Memory
@@ -39,5 +46,7 @@
 //
 // # What it was tested on
 //
-// The kernel's rdma_rxe, Linux 6.1 and 6.12, in the virtual machines of make lab. No network card so far.
+// The kernel's rdma_rxe, Linux 6.1 and 6.12, in the virtual machines of make lab: the suite of all providers, the catalogue of mistakes,
+// peers that are killed, memory of device-dax and of CXL, and rping as the peer. The suite also runs on a stand-in for the
+// library, with the race detector. No network card so far, no InfiniBand, no RoCEv1.
 package verbs
