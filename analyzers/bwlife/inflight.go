@@ -203,10 +203,13 @@ func (r *run) queued(site ssa.CallInstruction) bool {
 	return false
 }
 
+// maxThings is how many objects a state may have for elements to be told apart.
+const maxThings = 64
+
 // elementOf is an element of a slice that is a view.
 func (r *run) elementOf(fr *frame, s *state, in *ssa.IndexAddr, x value) value {
 	info, th := r.infos[x.id], s.thing(x.id)
-	if info.kind != "view" || th == nil {
+	if info.kind != "view" || th == nil || len(s.things) > maxThings {
 		return x
 	}
 	e := extent{}
