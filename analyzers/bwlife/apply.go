@@ -330,8 +330,12 @@ func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, 
 			continue
 		}
 		skipped := outcome{o.s.clone(), append([]value{}, o.vals...)}
-		skipped.s.hopes.set(-1, true) // it fails before
-		out = append(out, skipped)
+		if last := len(skipped.vals) - 1; !givesError(site) {
+			skipped.s.hopes.set(-1, true) // it fails before
+			out = append(out, skipped)
+		} else if r.given(fr, skipped.s, site, t, facts.Cond{Result: true, Index: last, Is: facts.NonNil}) {
+			out = append(out, skipped)
+		}
 		w := value{}
 		mine := fr.id == 0 && r.spec.call == site && r.spec.kind == lentWindow
 		if mine {

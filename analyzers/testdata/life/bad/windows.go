@@ -393,3 +393,21 @@ func BadAtomicDropped(ctx context.Context, c *rdma.Conn, rem sample.TickRemote[b
 	}
 	return nil
 }
+
+// BadCloseAfterWith closes where With has failed what the deferred call closes, too.
+func BadCloseAfterWith(n int) error {
+	r, err := barewire.New(sample.TickInCPU(), n)
+	if err != nil {
+		return err
+	}
+	defer r.Close() // want "BW5102 .r. .* was ended by Close before"
+	err = barewire.With(r, func(w UW) error {
+		sample.TickAt(w, 0).SetPrice(1)
+		return nil
+	})
+	if err != nil {
+		r.Close()
+		return err
+	}
+	return nil
+}
