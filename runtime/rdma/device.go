@@ -66,7 +66,7 @@ func Open(ctx context.Context, cfg Config) (*Device, error) {
 		}
 		d := &Device{adapter: adapter, cfg: cfg, info: adapter.Info(), limits: adapter.Limits(), domains: map[*Domain]struct{}{}}
 		d.info.Provider = f.info.Provider
-		d.why = reasonFor(f.info, passed, cfg.behind(all[i+1:]))
+		d.why = reasonFor(f.info, append(passed, cfg.unusable(all[i+1:])...), cfg.behind(all[i+1:]))
 		return d, nil
 	}
 	if lookErr != nil {
@@ -95,6 +95,20 @@ func (c *Config) behind(rest []found) (names []string) {
 	for _, f := range rest {
 		if ok, _ := c.wants(f.info); ok {
 			names = append(names, f.info.Provider+"/"+f.info.Name+", which reaches "+reach(f.info))
+		}
+	}
+	return names
+}
+
+// unusable names the devices that would have done, and perhaps better, if they could be used, and why they cannot.
+func (c *Config) unusable(rest []found) (names []string) {
+	for _, f := range rest {
+		could := f.info
+		could.State = StateActive
+		if ok, why := c.wants(f.info); !ok {
+			if ok, _ = c.wants(could); ok {
+				names = append(names, f.info.Provider+"/"+f.info.Name+": "+why)
+			}
 		}
 	}
 	return names

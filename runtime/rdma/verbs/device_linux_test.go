@@ -6,10 +6,12 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	_ "github.com/fidelityframework/barewire-gen/runtime/rdma/soft" // what there is always
 )
 
 // TestAbsent opens a library that is not there: that is a typed answer, and a device that says why.
@@ -83,5 +85,19 @@ func TestChooseGID(t *testing.T) {
 		if err != nil || got.index != c.want {
 			t.Errorf("%s: chose %d, %v; want %d", c.name, got.index, err, c.want)
 		}
+	}
+}
+
+// TestFallsBack opens the best device that is there, where there is no library: another provider's, and why.
+func TestFallsBack(t *testing.T) {
+	rdma.Use(New(Options{Library: "libno-such-verbs.so.1"}))
+	defer rdma.Use(standard)
+	dev, err := rdma.Open(t.Context(), rdma.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	if dev.Info().Provider != "soft" || !strings.Contains(dev.Why(), "verbs/none: it is not there") || !strings.Contains(dev.Why(), "libno-such-verbs.so.1") {
+		t.Errorf("opened %+v: %s", dev.Info(), dev.Why())
 	}
 }
