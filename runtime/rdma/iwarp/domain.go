@@ -24,6 +24,8 @@ type domain struct {
 	epoch     uint32
 	local     map[rdma.LKey]*registration // ended ones too, until they are deregistered
 	remote    map[uint32]*registration
+	endings   endedKeys
+	admitted  uint64                // queues, ever
 	queues    map[*queue]netip.Addr // and where from, for those that were accepted
 	listeners map[*listener]bool
 }
@@ -47,6 +49,8 @@ func (d *domain) admit(q *queue) error {
 		return fmt.Errorf("the domain: %w", d.ended)
 	}
 	d.queues[q] = netip.Addr{}
+	d.admitted++
+	q.number, q.since = d.admitted, d.endings.count
 	return nil
 }
 

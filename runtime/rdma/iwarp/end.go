@@ -120,7 +120,7 @@ func (q *queue) unwritable(err error) {
 
 // fault ends the queue because of what the peer sent. What it asked for before is answered first. The reader calls it.
 func (q *queue) fault(f *fpdu.Fault) {
-	if f.Cause != fpdu.NoBuffer && f.Cause != fpdu.Catastrophic {
+	if f.Cause != fpdu.NoBuffer && f.Cause != fpdu.Catastrophic && !f.Raced {
 		q.dom.guard.blame(q.s.peer)
 		q.dom.log.warn("iwarp: a connection ends because of what the peer sent", "peer", q.s.peer, "reason", f)
 	}

@@ -174,7 +174,7 @@ func (d *domain) newKeys(size uint64, remote bool) (k rdma.Keys) {
 	for k.L == 0 || d.local[k.L] != nil {
 		k.L = rdma.LKey(random())
 	}
-	for remote && (k.R == 0 || d.remote[uint32(k.R)] != nil) {
+	for remote && (k.R == 0 || d.remote[uint32(k.R)] != nil || d.endings.has(uint32(k.R))) {
 		k.R = rdma.RKey(uint32(random())&^0xff | k.Epoch&0xff)
 	}
 	k.Addr = randomBase(size)
@@ -264,5 +264,6 @@ func (d *domain) drop(r *registration) {
 	r.end()
 	if d.remote[uint32(r.keys.R)] == r {
 		delete(d.remote, uint32(r.keys.R))
+		d.endings.note(r)
 	}
 }

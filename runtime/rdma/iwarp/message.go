@@ -62,7 +62,7 @@ func (q *queue) messageEnds() *fpdu.Fault {
 	c.Solicited = m.op == fpdu.SendSolicited || m.op == fpdu.SendSolicitedInvalidate
 	if m.op == fpdu.SendInvalidate || m.op == fpdu.SendSolicitedInvalidate {
 		if fault := q.dom.invalidate(q, m.imm); fault != nil {
-			return fault
+			return q.excuse(fault, m.imm)
 		}
 		c.Invalidated = rdma.RKey(m.imm)
 	} else if q.s.ours {

@@ -99,7 +99,7 @@ func (q *queue) place(b []byte) *fpdu.Fault {
 // gone is the fault of memory that was deregistered while it was placed to.
 func (t *placing) gone() *fpdu.Fault {
 	if t.kind == toRegion {
-		return &fpdu.Fault{Cause: fpdu.TaggedSTag, Detail: "the key ended in the midst of a write"}
+		return &fpdu.Fault{Cause: fpdu.TaggedSTag, Detail: "the key ended in the midst of a write", Raced: true}
 	}
 	return &fpdu.Fault{Cause: fpdu.Catastrophic, Detail: "the memory that it was for is no longer registered"}
 }
@@ -127,8 +127,7 @@ func (q *queue) writeArrives(n int) *fpdu.Fault {
 	if n == 0 {
 		return nil // of nothing, neither key nor address is looked at: RFC 5041, section 5.4
 	}
-	reg := in.theirs.find(q.dom, in.h.STag)
-	off, fault := reg.reach(q, in.h.TO, n, region.Write)
+	reg, off, fault := q.reach(in.h.STag, in.h.TO, n, region.Write)
 	if fault != nil {
 		return fault
 	}

@@ -16,12 +16,13 @@ import (
 //
 // Locks are taken in the order: mu, that of box, and then those of the domain.
 type queue struct {
-	dom  *domain
-	s    *session
-	link link
-	gate gate          // who is at work on memory
-	work chan struct{} // has room for one: the writer has something to do
-	wake chan struct{} // has room for one: there may be something to poll
+	dom           *domain
+	s             *session
+	link          link
+	gate          gate          // who is at work on memory
+	number, since uint64        // of the domain's queues, and of keys that had ended when it was made
+	work          chan struct{} // has room for one: the writer has something to do
+	wake          chan struct{} // has room for one: there may be something to poll
 
 	turn    readTurn      // to read
 	sips    bool          // Poll reads, see spin.go

@@ -37,8 +37,7 @@ func (q *queue) readRequested(h *fpdu.Header, payload []byte) *fpdu.Fault {
 			return &fpdu.Fault{Cause: fpdu.OutOfBounds, Detail: "a read of more than any region has"}
 		}
 		var fault *fpdu.Fault
-		r.reg = q.in.theirs.find(q.dom, req.SourceSTag)
-		if r.off, fault = r.reg.reach(q, req.SourceTO, int(req.Size), region.Read); fault != nil {
+		if r.reg, r.off, fault = q.reach(req.SourceSTag, req.SourceTO, int(req.Size), region.Read); fault != nil {
 			return fault
 		}
 	}
@@ -70,8 +69,7 @@ func (q *queue) atomicRequested(h *fpdu.Header, payload []byte) *fpdu.Fault {
 	if fault := q.mayAsk(); fault != nil {
 		return fault
 	}
-	reg := q.in.theirs.find(q.dom, req.STag)
-	off, fault := reg.reach(q, req.TO, 8, region.Atomic)
+	reg, off, fault := q.reach(req.STag, req.TO, 8, region.Atomic)
 	if fault != nil {
 		return fault
 	}

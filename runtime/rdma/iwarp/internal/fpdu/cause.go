@@ -112,6 +112,7 @@ func (c Cause) Layer() int { return int(c >> 12) }
 type Fault struct {
 	Cause  Cause
 	Detail string
+	Raced  bool // the peer could not know: what it used was there a moment ago
 }
 
 // Misfit is the fault of a message of n octets, where its kind has want. The DDP layer's code is for those that are too
