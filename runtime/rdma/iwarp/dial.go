@@ -13,7 +13,8 @@ import (
 )
 
 // Dial connects to host:port, and waits until the peer has accepted. That takes Config.HandshakeTimeout at most. A peer that
-// knows revision 1 of MPA only is dialled again, as it wants it; nothing can be read from it then.
+// knows revision 1 of MPA only is dialled again, as it wants it; nothing can be read from it then. Who ends the connection without
+// a word is dialled again, too, for about 3 s: it may have no place at the moment (see redial.go).
 func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
 	fail := func(err error) (rdma.Queue, error) { return nil, fmt.Errorf("iwarp: %w", err) }
 	if d.life.Err() != nil {
@@ -23,7 +24,7 @@ func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queu
 	defer cancel()
 	stop := context.AfterFunc(d.life, cancel)
 	defer stop()
-	q, err := d.dialAs(ctx, addr, fpdu.Revision2, hello)
+	q, err := d.dialAgain(ctx, addr, hello)
 	if errors.Is(err, errOlder) || d.adapter.plain && errors.Is(err, errSilent) {
 		// A peer that knows revision 1 only may also end the connection: RFC 6581, section 10.
 		q, err = d.dialAs(ctx, addr, fpdu.Revision1, nil)

@@ -77,10 +77,11 @@ func (t *readTurn) init(q *queue, leads bool) {
 	t.wake = q.interrupt
 }
 
-// lead reads until there is something to poll, ctx ends, or the queue. It reports false where that is another's turn.
+// lead reads until there is something to poll, ctx ends, or the queue. It reports false where that is another's turn. While
+// the writer is at work it does not begin: each request that ends then would interrupt it.
 func (q *queue) lead(ctx context.Context) bool {
 	t := &q.turn
-	if !t.take() {
+	if q.writing.Load() || !t.take() {
 		return false
 	}
 	t.ctx, t.told, t.back = ctx, false, false
@@ -163,7 +164,7 @@ func (q *queue) yields(fd uintptr) bool {
 	if !t.leads {
 		return false
 	}
-	if q.waiters.Load() == 0 {
+	if q.waiters.Load() == 0 || q.writing.Load() {
 		t.beside = 0
 		return false
 	}

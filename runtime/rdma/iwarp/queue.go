@@ -25,6 +25,7 @@ type queue struct {
 	wake          chan struct{} // has room for one: there may be something to poll
 
 	turn    readTurn      // to read
+	writing atomic.Bool   // the writer has the sending role
 	sips    bool          // Poll reads, see spin.go
 	sipping atomic.Bool   // and does so now: it takes what completes
 	waiters atomic.Int32  // who waits for wake

@@ -105,6 +105,7 @@ func (q *queue) send(turns int) {
 	}
 	q.mu.Lock()
 	q.role = writer
+	q.writing.Store(true)
 	q.mu.Unlock()
 	poke(q.work)
 }
@@ -163,6 +164,7 @@ func (q *queue) release() bool {
 		q.again, q.out.posted = false, q.posted
 		return false
 	}
+	q.writing.Store(false)
 	q.role, q.stuck = nobody, q.out.waiting || q.out.doom != nil
 	return true
 }

@@ -182,6 +182,7 @@ func TestDials(t *testing.T) {
 // TestDialsWhoEnds dials who ends the connection without a word: in good order, or with a reset, as the system does where the request
 // was not read.
 func TestDialsWhoEnds(t *testing.T) {
+	redialling(t, 0)
 	for name, end := range map[string]func(*net.TCPConn) error{
 		"in good order": (*net.TCPConn).CloseWrite,
 		"with a reset":  func(c *net.TCPConn) error { _ = c.SetLinger(0); return c.Close() },
