@@ -251,6 +251,22 @@ func TestHostilePeer(t *testing.T) {
 	}
 }
 
+// TestHostilePeerUnderTLS has a peer whose certificate is good do the same under TLS, where the queue reads and writes by
+// other ways.
+func TestHostilePeerUnderTLS(t *testing.T) {
+	secure := selfSigned(t)
+	for _, listens := range []bool{false, true} {
+		for _, crc := range []bool{true, false} {
+			t.Run(fmt.Sprintf("listens=%v,crc=%v", listens, crc), func(t *testing.T) {
+				s := newSceneUnder(t, crc, secure)
+				for _, a := range attacks(true) {
+					t.Run(a.name, func(t *testing.T) { s.withstand(t, a, listens, true, crc) })
+				}
+			})
+		}
+	}
+}
+
 // withstand makes an attack, and looks at what came of it.
 func (s *scene) withstand(t *testing.T, a attack, listens, alike, crc bool) {
 	in := *s

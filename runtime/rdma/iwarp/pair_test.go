@@ -1,6 +1,7 @@
 package iwarp
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -34,6 +35,7 @@ type shape struct {
 	ird    int                                      // of both; 0: 16
 	ord    int                                      // of both; 0: ird
 	depth  int                                      // 0: 64
+	ready  fpdu.RTR                                 // 0: a write
 	mode   rdma.Mode                                // of both
 	conns  func(a, b net.Conn) (net.Conn, net.Conn) // changes the connections
 }
@@ -81,7 +83,7 @@ func connectEnds(t testing.TB, s shape) (a, b *end) {
 		}
 		tcp, _ := conn.(*net.TCPConn)
 		e := &end{t: t, name: name, dom: newDomain(ad)}
-		e.q, err = e.dom.newQueue(&session{conn: conn, tcp: tcp, initiator: initiator, ready: fpdu.RTRWrite,
+		e.q, err = e.dom.newQueue(&session{conn: conn, tcp: tcp, initiator: initiator, ready: cmp.Or(s.ready, fpdu.RTRWrite),
 			crc: s.crc, ours: !s.plain, tells: !s.plain, ird: ird, ord: ord, mulpdu: s.mulpdu, fixed: true, peer: name + "'s peer"})
 		if err != nil {
 			t.Fatal(err)

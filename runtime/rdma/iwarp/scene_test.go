@@ -3,6 +3,7 @@ package iwarp_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -36,6 +37,8 @@ type scene struct {
 	arena []byte
 	was   []byte // the arena as it is to be
 	keys  map[string]rdma.Keys
+
+	secure *tls.Config // of both sides; nil: no TLS
 }
 
 // patience is how long anything may take on a machine that is busy with other things.
@@ -48,10 +51,16 @@ func soon(t testing.TB) context.Context {
 }
 
 // newScene makes one. crc is whether this side wants checksums.
-func newScene(t testing.TB, crc bool) *scene {
-	s := &scene{t: t, keys: map[string]rdma.Keys{}}
+func newScene(t testing.TB, crc bool) *scene { return newSceneUnder(t, crc, nil) }
+
+// newSceneUnder makes one under TLS, with a configuration of both sides.
+func newSceneUnder(t testing.TB, crc bool, secure *tls.Config) *scene {
+	s := &scene{t: t, keys: map[string]rdma.Keys{}, secure: secure}
 	s.cfg = &rdma.Config{Depth: 16, MaxMessage: 4096, Credits: 32, HandshakeTimeout: patience, Logger: quiet}
 	s.cfg.Transport = rdma.IWARP{NoCRC: !crc}
+	if secure != nil {
+		s.cfg.TLS = secure
+	}
 	s.ad = must(iwarp.New(iwarp.Options{}).Open(soon(t), "", s.cfg))(t)
 	s.pd = must(s.ad.NewDomain())(t)
 	s.ln = must(s.pd.Listen(soon(t), ""))(t)
@@ -163,6 +172,11 @@ func (s *scene) accepted(f *foreign, say startup) rdma.Queue {
 	}()
 	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: loopback()}}
 	f.conn = must(d.Dial("tcp", s.ln.Addr()))(t)
+	if s.secure != nil {
+		c := s.spoken()
+		c.ServerName = "127.0.0.1"
+		f.conn = tls.Client(f.conn, c)
+	}
 	f.greet("Req", say)
 	got, err := f.greeting("Rep")
 	ok(t, err)
@@ -177,10 +191,21 @@ func (s *scene) accepted(f *foreign, say startup) rdma.Queue {
 	return q
 }
 
+// spoken is the configuration of the foreign peer, which says what it speaks (docs/iwarp.md).
+func (s *scene) spoken() *tls.Config {
+	c := s.secure.Clone()
+	c.NextProtos = []string{"barewire-iwarp/1"}
+	return c
+}
+
 // dialled has it listen.
 func (s *scene) dialled(f *foreign, say startup) rdma.Queue {
 	t := s.t
-	ln := must(net.ListenTCP("tcp", &net.TCPAddr{IP: loopback()}))(t)
+	at := loopback()
+	if s.secure != nil {
+		at = net.IPv4(127, 0, 0, 1) // which its certificate names
+	}
+	ln := must(net.ListenTCP("tcp", &net.TCPAddr{IP: at}))(t)
 	defer ln.Close()
 	done := make(chan rdma.Queue, 1)
 	go func() {
@@ -191,6 +216,9 @@ func (s *scene) dialled(f *foreign, say startup) rdma.Queue {
 		done <- q
 	}()
 	f.conn = must(ln.Accept())(t)
+	if s.secure != nil {
+		f.conn = tls.Server(f.conn, s.spoken())
+	}
 	must(f.greeting("Req"))(t)
 	f.greet("Rep", say)
 	first := must(f.next())(t)
@@ -240,7 +268,7 @@ func failed(t testing.TB, q rdma.Queue, outstanding int) (last error) {
 func addressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(&b[0]))) }
 
 // halfClose ends what a peer sends, and lets it hear.
-func halfClose(f *foreign) { _ = f.conn.(*net.TCPConn).CloseWrite() }
+func halfClose(f *foreign) { _ = f.conn.(interface{ CloseWrite() error }).CloseWrite() }
 
 // noLeak wants no more goroutines than before, soon.
 func noLeak(t testing.TB, before int) {
