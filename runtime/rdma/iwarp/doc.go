@@ -22,7 +22,8 @@
 // checked before a byte moves; but without [rdma.Config.TLS] whoever can reach the port can try, and
 // whoever is on the path can read and write. The first key that is not good ends the connection, and a source that does
 // such things waits longer each time. Those of the same host are let off this wait: all of 127.0.0.0/8 is
-// theirs to come from.
+// theirs to come from. Who uses a key that its owner has revoked since the connection was made loses the connection, too: the
+// operation says rdma.ErrRevoked there. But that is no breach, as the peer may not have known.
 //
 // # What is standard, and what is between ourselves
 //
@@ -50,6 +51,9 @@
 // refuses it later, its Terminate says which segment that was about, and the next completion is an error that names the
 // request ([rdma.StatusError.Late]), if it can be told: where several writes to one place are under way, the oldest
 // is named. A Read, an atomic and a Flush complete when the response is here.
+//
+// A listener has places for 256 connections of one host that are not accepted yet; more are ended without a word. Dial tries again
+// then, for about 3 s and as long as its context allows.
 //
 // A message that finds no receive waits for one for a second, and with it all that the peer sent behind it; then the
 // connection ends. Package rdma counts receives, so that it does not come to that.
