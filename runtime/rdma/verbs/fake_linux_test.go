@@ -1,4 +1,4 @@
-//go:build amd64 || arm64
+//go:build !lab && (amd64 || arm64)
 
 package verbs
 
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// fake is a provider over the stand-in, whose device does at once what it is asked.
+// fake is a provider over the stand-in (in the lab there are devices, and no compiler), whose device does at once what it is asked.
 func fake(t testing.TB) *Provider {
 	t.Helper()
 	c := compileFake()
