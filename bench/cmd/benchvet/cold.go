@@ -14,6 +14,9 @@ const most = 1.15
 func (b bench) cold(runs int, patterns []string) error {
 	costs := map[string][]cost{}
 	var warm []cost
+	if _, err := b.vet(b.tools[empty], nil, patterns...); err != nil { // so that the compiler's part is there
+		return err
+	}
 	for range runs {
 		for _, name := range []string{empty, ours} {
 			// Another comment at the end of a tool makes it another tool, of which nothing is in the cache.
