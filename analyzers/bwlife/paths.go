@@ -101,13 +101,6 @@ func (sl *slice) known(n int32) bool {
 	return sl.told.has(int(n)) || sl.obj.has(int(n)) || sl.told.has(int(sl.f.tuples[n]))
 }
 
-// hopes reports whether a value is the result of a call that the object is given to: whether that failed is an open
-// question until somebody looks.
-func (sl *slice) hopes(n int32) bool {
-	i := sl.f.defs[sl.f.tuples[n]]
-	return i >= 0 && sl.f.calls[i] != nil && sl.run.has(int(i))
-}
-
 // targets are the blocks that matter to which one leads: one or two of them, in order. Edges into blocks where it matters from where one comes
 // have numbers of their own, and ways out that matter by what they return only have numbers from exitPlain down.
 type targets [2]int32
