@@ -58,6 +58,9 @@ func TestCXL(t *testing.T) {
 	want(t, fmt.Sprintf("0-%d", node), nodeDir, "has_memory")
 	want(t, "", nodeDir, fmt.Sprintf("node%d/cpulist", node))
 	onNode(t, node)
+	tool(t, "daxctl offline-memory dax0.0")
+	tool(t, "daxctl reconfigure-device --mode=devdax --force dax0.0")
+	store(t, align)
 }
 
 // refusals are of mappings that a device cannot have. Source: the kernel's drivers/dax/device.c, check_vma.
