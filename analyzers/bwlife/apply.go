@@ -56,7 +56,9 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 		}
 		r.touches(o.s, site, t, sum)
 		r.writesAfar(o.s, site, t, sum)
-		r.windowEnds(o, site, t, sum)
+		if last := n - 1; last >= 0 && o.vals[last].kind == unknown && givesError(site) && r.a.windowEnds(t.obj, sum) {
+			o.vals[last] = value{kind: isNil} // see endsWindow
+		}
 		for _, i := range sum.NeverNil {
 			if i < n && o.vals[i].kind == unknown {
 				o.vals[i] = value{kind: nonNil}
@@ -364,21 +366,21 @@ func (r *run) lend(fr *frame, in []outcome, site ssa.CallInstruction, t target, 
 	return out
 }
 
-// windowEnds is a call that ends a window. It can fail only where the window was ended before, which is a finding by itself: the way on
-// which a program looks after such an error is none that can be.
-func (r *run) windowEnds(o outcome, site ssa.CallInstruction, t target, sum *facts.Func) {
-	last := len(o.vals) - 1
-	if last < 0 || o.vals[last].kind != unknown || !givesError(site) {
-		return
+// endsWindow reports whether a call ends a window, and a result is its error. It can fail only where the window was ended before, which is
+// a finding by itself: the way on which a program looks after such an error is none that can be.
+func (a *analyzer) endsWindow(call *ssa.Call, result int) bool {
+	obj := callee(&call.Call)
+	if obj == nil || !givesError(call) || result != call.Call.Signature().Results().Len()-1 {
+		return false
 	}
-	for _, p := range sum.Params {
-		if p.Path != "" || r.a.kindOfParam(t.obj, p.Index) != directive.Window {
-			continue
-		}
-		if len(p.Cases) > 0 && !slices.ContainsFunc(p.Cases, func(c facts.Case) bool { return c.Post != facts.Released }) {
-			o.vals[last] = value{kind: isNil}
-		}
-	}
+	return a.effects(obj) != nil && a.windowEnds(obj, a.effects(obj))
+}
+
+func (a *analyzer) windowEnds(obj *types.Func, sum *facts.Func) bool {
+	return slices.ContainsFunc(sum.Params, func(p facts.Param) bool {
+		return p.Path == "" && len(p.Cases) > 0 && a.kindOfParam(obj, p.Index) == directive.Window &&
+			!slices.ContainsFunc(p.Cases, func(c facts.Case) bool { return c.Post != facts.Released })
+	})
 }
 
 // mayFlush is a call that may wait for all operations.

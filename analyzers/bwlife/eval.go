@@ -442,6 +442,11 @@ func (r *run) nilness(s *state, v value) value {
 		if failed := r.notMade(v); failed.kind == cond {
 			return failed
 		}
+		if k := r.symbols.keys[v.id]; k.path == "" {
+			if call, ok := k.v.(*ssa.Call); ok && r.a.endsWindow(call, 0) {
+				return value{kind: isTrue}
+			}
+		}
 		return r.condition(condKey{op: "nil", x: v})
 	case object:
 		if v.id != 0 || r.spec.call == nil {

@@ -179,6 +179,9 @@ func (f *flow) plainCall(call *ssa.Call, result int) bool {
 	if _, builtin := call.Call.Value.(*ssa.Builtin); builtin || c.inline || c.joins || isErrorTest(call) {
 		return false
 	}
+	if f.a.endsWindow(call, result) {
+		return false
+	}
 	if c.sum != nil {
 		for _, i := range c.sum.NeverNil {
 			if i == result {

@@ -147,3 +147,21 @@ func GoodFlagOutsideLiteral(dom *rdma.Domain, early, late bool) error {
 		return nil
 	}()
 }
+
+func GoodOtherWindowFails(m *M, more bool) error {
+	outer, err := barewire.Open(m)
+	if err != nil {
+		return err
+	}
+	if more {
+		inner, err := barewire.Open(m)
+		if err != nil {
+			return errors.Join(err, outer.Close())
+		}
+		sample.TickAt(inner, 1).SetPrice(1)
+		if err := inner.Close(); err != nil {
+			return err
+		}
+	}
+	return outer.Close()
+}
