@@ -27,6 +27,9 @@ func (r *run) apply(fr *frame, s *state, site ssa.CallInstruction, t target, sum
 					continue
 				}
 				for _, c := range p.Cases {
+					if th := o.s.thing(x.id); th != nil && th.phase == dead && undecidedFor(p.Cases, c) {
+						continue // it may be one that ends it once only
+					}
 					if o := (outcome{o.s.clone(), append([]value{}, o.vals...)}); r.take(fr, &o, site, t, x.id, &c) {
 						next = append(next, o)
 					}

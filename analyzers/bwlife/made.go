@@ -82,7 +82,8 @@ func (r *run) freshness(sum *facts.Func) {
 func (r *run) freshResult(i int) (when []facts.Cond, ok bool) {
 	all := true // ways out that give the object say that there was no error, or true
 	nils := false
-	last := r.fn.Signature.Results().Len() - 1
+	results := r.fn.Signature.Results()
+	last := results.Len() - 1
 	var said facts.Is
 	for _, e := range r.exits {
 		m := e.s.main()
@@ -94,7 +95,9 @@ func (r *run) freshResult(i int) (when []facts.Cond, ok bool) {
 			}
 			said, ok, all = is, true, all && known && last != i
 		case v.kind == object && v.id == 0 && m.phase == absent, v.kind == isNil:
-			nils = true
+			if nils = true; results.Len() > 2 && !(known && is == facts.NonNil) {
+				return nil, false // another result may say that there is none
+			}
 		case known && is == facts.NonNil && last != i: // with an error, whatever it is
 		case v.kind == symbol && r.a.makes(r.symbols.keys[v.id], i):
 		default:

@@ -122,6 +122,11 @@ func (r *run) closureGone(s *state, v value) {
 			for _, x := range r.inside(s, b) {
 				r.lose(s, x.id)
 			}
+			if held, ok := s.mem.get(b.id); ok { // a variable that leads to it
+				for _, x := range r.inside(s, held) {
+					r.lose(s, x.id)
+				}
+			}
 			r.handOver(s, b)
 		case closed:
 			r.closureGone(s, b)
@@ -139,7 +144,19 @@ func (r *run) closureGone(s *state, v value) {
 func (r *run) othersWrite(s *state) {
 	for id, v := range s.mem.all() {
 		if v.kind != object && !r.own(s, value{kind: place, id: id}) && !r.isSettled(r.places.keys[id].root) {
-			s.mem.drop(id)
+			r.changed(s, id, v)
 		}
+	}
+}
+
+// changed drops what a place holds, as others may have changed it. A field that had what is followed, and got something else, does not get
+// that back by it.
+func (r *run) changed(s *state, id int32, v value) {
+	k := r.places.keys[id]
+	switch {
+	case !r.isMain(k.root, k.path):
+		s.mem.drop(id)
+	case v.kind != isNil:
+		s.mem.set(id, value{})
 	}
 }

@@ -187,6 +187,8 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 		c := facts.Case{When: r.conditions(e), Uses: m.used, How: ""}
 		r.guards(e.s, &c)
 		switch {
+		case r.replaced(e.s):
+			c.Post = facts.Unknown
 		case m.phase == dead && m.moved:
 			c.Post, c.How = facts.Moved, r.fn.Name()
 		case m.phase == dead:
@@ -217,6 +219,15 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 	return list, len(list) > 0 && len(list) <= maxCases
 }
 
+// replaced reports whether a field of a parameter has another handle where the function returns: what it ended is not what a caller finds there.
+func (r *run) replaced(s *state) bool {
+	if r.spec.call != nil || r.spec.value != nil || r.spec.path == "" {
+		return false
+	}
+	v, over := s.mem.get(r.at(r.sym(0, r.fn.Params[r.spec.param], ""), r.spec.path).id)
+	return over && v.kind != isNil && (v.kind != object || v.id != 0)
+}
+
 // undecided is for functions that end what they are given on some ways only, and nothing that a caller can see says on which: a
 // flag in the struct, in the closers that may be called twice. What they leave as it is may be ended, then, or need no end.
 func undecided(list []facts.Case) {
@@ -228,6 +239,13 @@ func undecided(list []facts.Case) {
 			c.Post = facts.Unknown
 		}
 	}
+}
+
+// undecidedFor reports whether a function that ends what it is given may leave it as it is, too, for all that a caller sees.
+func undecidedFor(list []facts.Case, c facts.Case) bool {
+	return (c.Post == facts.Released || c.Post == facts.Moved) && slices.ContainsFunc(list, func(d facts.Case) bool {
+		return d.Post == facts.Unknown && !exclude(c.When, d.When)
+	})
 }
 
 // exclude reports whether two sets of conditions cannot hold together.
