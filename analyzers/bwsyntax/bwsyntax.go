@@ -88,10 +88,17 @@ type check struct {
 }
 
 func (c *check) visit(known *Known) {
+	var at inspector.Cursor
+	defer func() {
+		if p := recover(); p != nil {
+			panic(fmt.Sprintf("%s%v", c.where(at), p)) // a fault of ours: whoever runs the analyzer says so
+		}
+	}()
 	c.variables()
 	for cur := range c.root.Preorder((*ast.CompositeLit)(nil), (*ast.CallExpr)(nil), (*ast.ValueSpec)(nil), (*ast.StructType)(nil),
 		(*ast.TypeSpec)(nil), (*ast.TypeAssertExpr)(nil), (*ast.TypeSwitchStmt)(nil), (*ast.Ident)(nil),
 		(*ast.AssignStmt)(nil), (*ast.IncDecStmt)(nil)) {
+		at = cur
 		switch n := cur.Node().(type) {
 		case *ast.CompositeLit:
 			c.literal(cur, n)
@@ -118,8 +125,21 @@ func (c *check) visit(known *Known) {
 			c.tampered(n.X)
 		}
 	}
+	at = inspector.Cursor{}
 	c.instances()
 	c.versions(known)
+}
+
+// where is the place of a node and the function that it is in, for reports of faults; "" if there is no node.
+func (c *check) where(cur inspector.Cursor) string {
+	if cur.Inspector() == nil || cur.Node() == nil {
+		return ""
+	}
+	place := c.pass.Fset.Position(cur.Node().Pos()).String()
+	for up := range cur.Enclosing((*ast.FuncDecl)(nil)) {
+		return fmt.Sprintf("%s (%s): ", up.Node().(*ast.FuncDecl).Name.Name, place)
+	}
+	return place + ": "
 }
 
 // call sees to it that a call is a conversion, a built-in function's, or an ordinary one.

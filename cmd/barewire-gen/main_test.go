@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"go/types"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/tools/go/analysis"
 
+	"github.com/fidelityframework/barewire-gen/analyzers"
+	"github.com/fidelityframework/barewire-gen/analyzers/vettool"
 	"github.com/fidelityframework/barewire-gen/internal/golden"
 )
 
@@ -15,9 +19,35 @@ import (
 // its own, with real streams and exit codes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"barewire-gen": main,
-		"exits":        exits,
+		"barewire-gen":       main,
+		"barewire-gen-fails": fails,
+		"exits":              exits,
 	})
+}
+
+// fails is the command with an analyzer, whose name is in FAILS, that panics when it asks what the function Doom is, as
+// with a bug of ours in the middle of a package.
+func fails() {
+	if !vettool.Called(os.Args[1:]) {
+		main()
+		return
+	}
+	var list []*analysis.Analyzer
+	for _, a := range analyzers.All() {
+		f := *a
+		f.Run = func(p *analysis.Pass) (any, error) {
+			ask := p.ImportObjectFact
+			p.ImportObjectFact = func(obj types.Object, fact analysis.Fact) bool {
+				if obj.Name() == "Doom" && a.Name == os.Getenv("FAILS") {
+					panic("the analyzer is wrong")
+				}
+				return ask(obj, fact)
+			}
+			return a.Run(p)
+		}
+		list = append(list, &f)
+	}
+	vettool.Main(list...)
 }
 
 // TestScripts runs testdata/script. Set BAREWIRE_UPDATE_GOLDEN to write what

@@ -83,8 +83,7 @@ func (a *app) vet(cmd *cobra.Command, o govet.Options) error {
 	})
 	switch {
 	case r.Bug != "":
-		a.bug(errors.New("an analyzer failed"), []byte(r.Bug))
-		return errInternal
+		return a.analyzerBug(r)
 	case err != nil:
 		return err
 	case r.Failed:
@@ -100,16 +99,18 @@ func (a *app) vetFix(cmd *cobra.Command, o govet.Options, f vetFlags) error {
 	if f.diff && a.format != report.Text {
 		return usagef(cmd, "--diff writes no findings, so that --format has nothing to say")
 	}
-	shown, said, failed, err := govet.Fix(cmd.Context(), o, f.diff)
+	shown, r, err := govet.Fix(cmd.Context(), o, f.diff)
 	if err != nil {
 		return err
 	}
 	if _, err := a.out.Write(shown); err != nil {
 		return err
 	}
-	fmt.Fprint(a.err, said)
+	fmt.Fprint(a.err, r.Said)
 	switch {
-	case failed:
+	case r.Bug != "":
+		return a.analyzerBug(r)
+	case r.Failed:
 		return exitError(exitUsage)
 	case f.diff && len(shown) > 0:
 		return errFindings
@@ -117,4 +118,10 @@ func (a *app) vetFix(cmd *cobra.Command, o govet.Options, f vetFlags) error {
 		return a.vet(cmd, o)
 	}
 	return nil
+}
+
+// analyzerBug reports an analyzer that failed, in its words.
+func (a *app) analyzerBug(r *govet.Result) error {
+	a.bug(errors.New("an analyzer failed"), []byte(r.Bug))
+	return errInternal
 }

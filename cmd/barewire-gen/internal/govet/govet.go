@@ -65,19 +65,26 @@ func crashed(text string) bool {
 	return strings.Contains(text, vettool.Bug) || strings.Contains(text, "panic: ") && strings.Contains(text, "\ngoroutine ")
 }
 
-// Fix runs `go vet -fix`, or with diff shows what that would change. It returns the diff, what the go command said, and
-// whether it failed.
-func Fix(ctx context.Context, o Options, diff bool) (shown []byte, said string, failed bool, err error) {
+// Fix runs `go vet -fix`, or with diff shows what that would change. It returns the diff, and of a Result what the go command said,
+// whether it failed, and what an analyzer died of.
+func Fix(ctx context.Context, o Options, diff bool) (shown []byte, r *Result, err error) {
 	flags := []string{"-fix"}
 	if diff {
 		flags = append(flags, "-diff")
 	}
 	out, errs, failed, err := run(ctx, o, flags...)
+	if err != nil {
+		return nil, nil, err
+	}
 	// With a difference it ends as if it had failed, and says nothing.
 	if failed && len(out) > 0 && len(errs) == 0 {
 		failed = false
 	}
-	return out, string(errs), failed, err
+	r = &Result{Said: string(errs), Failed: failed}
+	if crashed(r.Said) {
+		r.Bug, r.Said = r.Said, ""
+	}
+	return out, r, nil
 }
 
 // run runs go vet. That it ends with another code than 0 is no error here: it wrote why.
