@@ -159,13 +159,15 @@ func (f *flow) plain(v ssa.Value, bases *[]int32, depth int) bool {
 	case *ssa.BinOp:
 		switch in.Op {
 		case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-			ok := true
+			ok, constants := true, 0
 			for _, x := range []ssa.Value{in.X, in.Y} {
-				if _, isConst := x.(*ssa.Const); !isConst && !isSentinel(x) {
+				if _, isConst := x.(*ssa.Const); isConst {
+					constants++
+				} else if !isSentinel(x) {
 					ok = f.plain(x, bases, depth+1) && ok
 				}
 			}
-			return ok
+			return ok && constants < 2 // whether a range over a constant is entered is known
 		}
 	case *ssa.Parameter, *ssa.FreeVar, *ssa.Lookup, *ssa.TypeAssert:
 		return self(true)

@@ -165,3 +165,98 @@ func GoodOtherWindowFails(m *M, more bool) error {
 	}
 	return outer.Close()
 }
+
+// In the next ones what a function literal gives decides a flag that is tested later, or whether a loop is entered is known.
+
+func GoodLiteralTellsFlag(r *U, early bool) error {
+	u, err := barewire.New(sample.TickInCPU(), 4)
+	if err != nil {
+		return err
+	}
+	if err := func() error {
+		if !early {
+			return errNotNow
+		}
+		return nil
+	}(); err != nil {
+		return errors.Join(err, u.Close())
+	}
+	for range 2 {
+		if early {
+			return u.Close()
+		}
+	}
+	return nil // never
+}
+
+func GoodLiteralTellsFlagBefore(dom *rdma.Domain, early bool) error {
+	if err := func() error {
+		if !early {
+			return errNotNow
+		}
+		return nil
+	}(); err != nil {
+		return err
+	}
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	if m.Len() > 3 {
+		println(m.Len())
+	}
+	if early {
+		return m.Close()
+	}
+	return nil // never
+}
+
+func GoodLiteralTellsFlagByVariable(dom *rdma.Domain, early, late bool) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	closed := false
+	check := func() bool {
+		if early && late {
+			return true
+		}
+		closed = true
+		return false
+	}
+	if !check() {
+		_ = m.Close()
+	}
+	if !closed && early {
+		return m.Close()
+	}
+	return nil
+}
+
+func GoodRangeIsEntered(dom *rdma.Domain) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		return m.Close()
+	}
+	return nil // never
+}
+
+func GoodRangeIsEnteredForFlag(dom *rdma.Domain, early bool) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	for range 2 {
+		if !early {
+			return errors.Join(errNotNow, m.Close())
+		}
+		println(m.Len())
+	}
+	if early {
+		return m.Close()
+	}
+	return nil // never
+}
