@@ -118,7 +118,15 @@ func TestCorpus(t *testing.T) {
 		n.pkg(t, act)
 	}
 	n.falsePositives = max(n.falsePositives, without.falsePositives)
-	fmt.Fprintf(os.Stdout, "correct %d, false positives %d, wrong %d, found %d\n", n.correct, n.falsePositives, n.wrong, n.found)
+	counts := fmt.Sprintf("correct %d, false positives %d, wrong %d, found %d", n.correct, n.falsePositives, n.wrong, n.found)
+	fmt.Println(counts)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(readme), "`"+counts+"`") {
+		t.Errorf("README.md has other counts: it should say `%s`", counts)
+	}
 	if n.correct < 50 || n.wrong < 30 {
 		t.Errorf("that is not the whole corpus")
 	}

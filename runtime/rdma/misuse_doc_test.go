@@ -120,17 +120,28 @@ The compiler's errors are those of %[1]c%[2]s%[1]c, shortened: a type that is "m
 const devices = `
 ## Memory of devices
 
-There is no memory of GPUs here yet, and none that hosts share without coherence. What such memory asks for can be said already, by the
-directives ` + "`fills`, `acquires`, `yields`, `needs`, `cleans` and `hands`" + `; the analyzers' corpus has types that carry them. Of the mistakes
-that programs with such memory were found to have, vet finds these:
+There is no memory of GPUs here yet, none that hosts share without coherence, and none that is bound to a node. What such memory asks for can be
+said already, by directives: ` + "`fills`, `acquires`, `yields`, `needs`, `cleans`, `hands`, `within` and `meets`" + `; the analyzers' corpus has types that carry them.
+Of the mistakes that programs with such memory were found to have, these are for vet to find, where the functions say so:
 
 | | mistake | here |
 |---|---|---|
 | memory 9 | what a copy from the device fills is read before it has ended | vet (BW5114) |
 | memory 10 | the source of a copy to the device is written or freed before it has ended | vet (BW5108, BW5114) |
+| memory 11 | a kernel in one stream reads what a copy in another brings, and did not wait for it | vet (BW5116) |
 | memory 12 | memory is freed while a kernel runs on it | vet (BW5108) |
 | memory 15 | managed memory is touched while kernels run on it | vet (BW5117) |
+| memory 21 | memory of a GPU and its copy on the host are not brought up to date between the kernel and the host's work | vet (BW5117, BW5118) |
+| memory 25 | pages are touched, or locked, before they are bound to a node | vet (BW5117) |
+| memory 29 | device-dax is mapped by hand, at an offset, or with a length, that the device does not take | no finding, see below |
 | memory 34 | memory that hosts share without coherence is handed over before it was flushed | vet (BW5118) |
+
+11 is found where the types say which stream memory is in: what one stream has given to it goes to another by a call that waits. A runtime whose copies
+leave the memory as it was has to make the second stream wait itself, since no directive says of one operation that it is behind another.
+
+29 is not for vet: that a descriptor is one of device-dax is in the name that was opened, often in another function or in a configuration, and a mapping
+with the right offset and length is no mistake. The kernel refuses a length or a private mapping that does not fit, but not an offset, nor a length
+beyond the device's end; these are for an allocator to check. A slice that was mapped by hand cannot become a region: that does not compile, as in 8.
 `
 
 // section is what is said to one entry.
