@@ -69,13 +69,21 @@ func Write(w io.Writer, l diag.List, o Options) error {
 			fmt.Fprintln(&buf, visible(d.String()))
 		}
 		if rest > 0 {
-			fmt.Fprintf(&buf, "%s; %d not shown\n", count(l), rest)
+			fmt.Fprintf(&buf, "%s%s\n", count(l), notShown(rest))
 		}
 	default:
 		writeText(&buf, l, o)
 	}
 	_, err := w.Write(buf.Bytes())
 	return err
+}
+
+// notShown says how many findings are left out, and how to see them.
+func notShown(rest int) string {
+	if rest == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d not shown (--format=%s has all)", rest, JSON)
 }
 
 // cut returns what is shown of a list, at most limit errors and as many other

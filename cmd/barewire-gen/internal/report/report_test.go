@@ -113,7 +113,7 @@ func TestLimit(t *testing.T) {
 		if n := strings.Count(buf.String(), "number "); n != 20 {
 			t.Errorf("%s shows %d errors, want 20", format, n)
 		}
-		if !strings.Contains(buf.String(), "25 errors; 5 not shown") {
+		if !strings.Contains(buf.String(), "25 errors; 5 not shown (--format=json has all)") {
 			t.Errorf("%s does not say how many there are:\n%s", format, buf)
 		}
 	}

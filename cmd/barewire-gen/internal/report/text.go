@@ -21,11 +21,7 @@ func writeText(buf *bytes.Buffer, l diag.List, o Options) {
 	if len(shown) == 0 {
 		return
 	}
-	buf.WriteString(count(l))
-	if rest > 0 {
-		fmt.Fprintf(buf, "; %d not shown", rest)
-	}
-	fmt.Fprintf(buf, ". Run `%s explain %s` for the rule and examples.\n", o.Tool, first(l).Code)
+	fmt.Fprintf(buf, "%s%s. Run `%s explain %s` for the rule and examples.\n", count(l), notShown(rest), o.Tool, first(l).Code)
 }
 
 // first is the finding that the closing line refers to: the first error, or
