@@ -29,7 +29,7 @@
 // block, and the run is given up: nothing is said, and nothing known of the parameter.
 //
 // Conditions keep ways apart that belong apart: a flag that is tested twice, an error that is nil where the handle is not, io.EOF and
-// errors.Is, integers compared with constants. A call that may fail goes two ways. On the one where it failed nothing is reported as long as
+// errors.Is, integers compared with constants, small numbers that are counted up and down (count.go). A call that may fail goes two ways. On the one where it failed nothing is reported as long as
 // nobody looked at the error: hopes are such assumptions, and a test of the error settles them. So programs whose tests
 // are hidden, in require.NoError say, are not blamed for the way that cannot be.
 //

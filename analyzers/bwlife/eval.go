@@ -288,6 +288,8 @@ func (r *run) branch(fr *frame, s *state, c value, want bool) bool {
 		return want
 	case isFalse:
 		return !want
+	case many:
+		r.uncounted(s)
 	case symbol:
 		c = r.condition(condKey{op: "true", x: c})
 	}
@@ -381,8 +383,8 @@ func (r *run) compare(fr *frame, s *state, in *ssa.BinOp) value {
 
 func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) value {
 	a, b := r.eval(fr, s, x), r.eval(fr, s, y)
-	if a.kind == number && b.kind == number {
-		return order(op, a.id, b.id)
+	if a.counts() && b.counts() {
+		return order(op, a, b)
 	}
 	if c, ok := y.(*ssa.Const); ok {
 		switch {
@@ -407,23 +409,6 @@ func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) valu
 	}
 	if a.kind == symbol && b.kind == symbol {
 		return r.condition(condKey{op: op.String(), x: a, y: b})
-	}
-	return value{}
-}
-
-// order compares numbers.
-func order(op token.Token, a, b int32) value {
-	if op == token.EQL && a == b || op == token.LSS && a < b || op == token.LEQ && a <= b {
-		return value{kind: isTrue}
-	}
-	return value{kind: isFalse}
-}
-
-// sum adds numbers, where that gives 0: the index of the first turn of a range loop. Beyond, loops are not counted.
-func (r *run) sum(fr *frame, s *state, in *ssa.BinOp) value {
-	x, y := r.eval(fr, s, in.X), r.eval(fr, s, in.Y)
-	if in.Op == token.ADD && x.kind == number && y.kind == number && x.id+y.id == 0 {
-		return value{kind: number}
 	}
 	return value{}
 }
@@ -487,6 +472,7 @@ func not(v value) value {
 		v.kind = isTrue
 	case cond:
 		v.neg = !v.neg
+	case many:
 	default:
 		return value{}
 	}

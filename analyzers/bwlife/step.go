@@ -90,7 +90,7 @@ func (r *run) compute(fr *frame, s *state, in ssa.Value) value {
 		if c := r.compare(fr, s, in); c.kind != unknown {
 			return c
 		}
-		if n := r.sum(fr, s, in); n.kind == number {
+		if n := r.arithmetic(fr, s, in); n.kind != unknown {
 			return n
 		}
 	case *ssa.FieldAddr:

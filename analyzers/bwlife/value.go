@@ -18,6 +18,7 @@ const (
 	isFalse
 	nonNil // not nil
 	number // id is a whole number
+	many   // a number that is no longer counted, or a test of one
 	symbol // id is of symbols: one that is not known, and always the same
 	cond   // id is of conditions: a bool that says whether it holds; neg: whether it does not
 	object // id is of objects: the handle that is followed, or what comes from it

@@ -1,0 +1,87 @@
+package good
+
+import (
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/help"
+)
+
+// Handles that are closed when a counter says so.
+
+func GoodReferences(dom *rdma.Domain) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	refs := 2
+	release := func() error {
+		if refs--; refs == 0 {
+			return m.Close()
+		}
+		return nil
+	}
+	if err := release(); err != nil {
+		return err
+	}
+	return release()
+}
+
+func GoodReferencesThatAreTaken(dom *rdma.Domain, twice bool) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	var refs uint
+	take := func() { refs++ }
+	release := func() error {
+		if refs -= 1; refs > 0 {
+			return nil
+		}
+		return m.Close()
+	}
+	take()
+	if twice {
+		take()
+		if err := release(); err != nil {
+			return err
+		}
+	}
+	println(m.Len())
+	return release()
+}
+
+// A number that grows beyond what is counted.
+func GoodManyReferences(dom *rdma.Domain) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	refs := 4
+	take := func() { refs += 4 }
+	release := func() error {
+		if refs -= 4; refs != 0 {
+			return nil
+		}
+		return m.Close()
+	}
+	take()
+	if err := release(); err != nil {
+		return err
+	}
+	return release()
+}
+
+// A retry that counts its turns in a variable that a literal shares.
+func GoodTurnsAreCounted(dom *rdma.Domain) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	turns := 0
+	again := func() bool { turns++; return turns < 3 }
+	for again() {
+		println(m.Len())
+	}
+	return nil
+}
