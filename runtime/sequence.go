@@ -14,16 +14,17 @@ import (
 //
 //barewire:generated
 func LoadWords(dst []byte, src unsafe.Pointer) {
-	for len(dst) >= 8 {
-		binary.NativeEndian.PutUint64(dst, atomic.LoadUint64((*uint64)(src)))
-		dst, src = dst[8:], unsafe.Add(src, 8)
+	at := 0 // no pointer points behind the memory, not even in passing
+	for ; len(dst) >= 8; at += 8 {
+		binary.NativeEndian.PutUint64(dst, atomic.LoadUint64((*uint64)(unsafe.Add(src, at))))
+		dst = dst[8:]
 	}
 	if len(dst) >= 4 {
-		binary.NativeEndian.PutUint32(dst, atomic.LoadUint32((*uint32)(src)))
-		dst, src = dst[4:], unsafe.Add(src, 4)
+		binary.NativeEndian.PutUint32(dst, atomic.LoadUint32((*uint32)(unsafe.Add(src, at))))
+		dst, at = dst[4:], at+4
 	}
 	if len(dst) > 0 {
-		copy(dst, unsafe.Slice((*byte)(src), len(dst)))
+		copy(dst, unsafe.Slice((*byte)(unsafe.Add(src, at)), len(dst)))
 	}
 }
 
@@ -32,16 +33,17 @@ func LoadWords(dst []byte, src unsafe.Pointer) {
 //
 //barewire:generated
 func StoreWords(dst unsafe.Pointer, src []byte) {
-	for len(src) >= 8 {
-		atomic.StoreUint64((*uint64)(dst), binary.NativeEndian.Uint64(src))
-		src, dst = src[8:], unsafe.Add(dst, 8)
+	at := 0
+	for ; len(src) >= 8; at += 8 {
+		atomic.StoreUint64((*uint64)(unsafe.Add(dst, at)), binary.NativeEndian.Uint64(src))
+		src = src[8:]
 	}
 	if len(src) >= 4 {
-		atomic.StoreUint32((*uint32)(dst), binary.NativeEndian.Uint32(src))
-		src, dst = src[4:], unsafe.Add(dst, 4)
+		atomic.StoreUint32((*uint32)(unsafe.Add(dst, at)), binary.NativeEndian.Uint32(src))
+		src, at = src[4:], at+4
 	}
 	if len(src) > 0 {
-		copy(unsafe.Slice((*byte)(dst), len(src)), src)
+		copy(unsafe.Slice((*byte)(unsafe.Add(dst, at)), len(src)), src)
 	}
 }
 

@@ -2,7 +2,6 @@ package iwarp
 
 import (
 	"time"
-	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp/internal/fpdu"
@@ -35,7 +34,7 @@ func (q *queue) messageArrives(n int) (verdict, *fpdu.Fault) {
 		q.tooLong(m.got+n, m.buf.Len)
 		return ends, &fpdu.Fault{Cause: fpdu.MessageTooLong, Detail: "a message that is longer than the receive for it"}
 	}
-	in.to = placing{kind: toReceive, reg: m.reg, p: unsafe.Add(m.buf.Ptr, m.got)}
+	in.to = placing{kind: toReceive, reg: m.reg, p: m.buf.Ptr, off: m.got}
 	return wantMore, nil
 }
 

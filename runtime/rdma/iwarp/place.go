@@ -12,7 +12,8 @@ import (
 // placing is where the payload of a segment goes.
 type placing struct {
 	kind destination
-	p    unsafe.Pointer // of a write or a message: where its next byte goes
+	p    unsafe.Pointer // of a write or a message: where its first byte goes
+	off  int            // and how far from there the next; p never points behind the memory, which may be the collector's
 	reg  *registration
 	e    *entry // of a response
 	n    uint64 // which request that is
@@ -49,12 +50,12 @@ func (c *exported) find(d *domain, stag uint32) *registration {
 	return *slot
 }
 
-// next is where the next bytes of the payload go, and how many at most.
+// next is where the next bytes of the payload go, and how many at most. There are some.
 func (t *placing) next() (unsafe.Pointer, int, *registration) {
 	if t.kind == toRead {
 		return t.e.next(&t.e.at)
 	}
-	return t.p, 1<<31 - 1, t.reg
+	return unsafe.Add(t.p, t.off), 1<<31 - 1, t.reg
 }
 
 // enter begins an access to a registration of the place's.
@@ -72,7 +73,7 @@ func (t *placing) passed(n int) {
 		t.e.got += n
 		return
 	}
-	t.p = unsafe.Add(t.p, n)
+	t.off += n
 }
 
 // place places bytes of the payload.

@@ -292,18 +292,19 @@ func (q *queue) reach(r *remote, wr *rdma.WorkRequest, n int) (before, word uint
 // run does a checked operation on the mapping, at an offset.
 func (r *remote) run(wr *rdma.WorkRequest, off uint64) (before uint64) {
 	p := unsafe.Add(r.base, int(off))
+	at := 0 // how far from p
 	switch wr.Verb {
 	case rdma.VerbRead:
 		for i := range wr.Local[:wr.Segs] {
 			s := &wr.Local[i]
-			words.Fetch(s.Ptr, p, s.Len)
-			p = unsafe.Add(p, s.Len)
+			words.Fetch(s.Ptr, unsafe.Add(p, at), s.Len)
+			at += s.Len
 		}
 	case rdma.VerbWrite, rdma.VerbWriteNotify:
 		for i := range wr.Local[:wr.Segs] {
 			s := &wr.Local[i]
-			words.Place(p, s.Ptr, s.Len)
-			p = unsafe.Add(p, s.Len)
+			words.Place(unsafe.Add(p, at), s.Ptr, s.Len)
+			at += s.Len
 		}
 	case rdma.VerbFetchAdd:
 		return words.Add((*uint64)(p), wr.Operand)

@@ -114,10 +114,11 @@ func (q *queue) write(wr *rdma.WorkRequest) *rdma.StatusError {
 		q.scatterUnlocked(wr, to, words.Place)
 		return nil
 	}
+	at := 0
 	for i := range wr.Local[:wr.Segs] {
 		s := &wr.Local[i]
-		words.Place(to, s.Ptr, s.Len)
-		to = unsafe.Add(to, s.Len)
+		words.Place(unsafe.Add(to, at), s.Ptr, s.Len)
+		at += s.Len
 	}
 	return nil
 }
@@ -157,10 +158,11 @@ func (q *queue) read(wr *rdma.WorkRequest) *rdma.StatusError {
 		q.scatterUnlocked(wr, from, func(peers, own unsafe.Pointer, n int) { words.Fetch(own, peers, n) })
 		return nil
 	}
+	at := 0
 	for i := range wr.Local[:wr.Segs] {
 		s := &wr.Local[i]
-		words.Fetch(s.Ptr, from, s.Len)
-		from = unsafe.Add(from, s.Len)
+		words.Fetch(s.Ptr, unsafe.Add(from, at), s.Len)
+		at += s.Len
 	}
 	return nil
 }
@@ -169,9 +171,10 @@ func (q *queue) read(wr *rdma.WorkRequest) *rdma.StatusError {
 func (q *queue) scatterUnlocked(wr *rdma.WorkRequest, p unsafe.Pointer, move func(peers, own unsafe.Pointer, n int)) {
 	local, segs := wr.Local, wr.Segs
 	q.unlocked(func() {
+		at := 0
 		for _, s := range local[:segs] {
-			move(p, s.Ptr, s.Len)
-			p = unsafe.Add(p, s.Len)
+			move(unsafe.Add(p, at), s.Ptr, s.Len)
+			at += s.Len
 		}
 	})
 }

@@ -101,10 +101,10 @@ func (q *queue) intoReceive(wr *rdma.WorkRequest, total int, buf *rdma.Segment) 
 	if r := q.peer.dom.byLocal(buf.Key); !r.covers(buf) {
 		return status(rdma.StatusProvider, "the peer posted a receive that is not registered memory"), uncovered(r, buf)
 	}
-	at := buf.Ptr
+	at := 0
 	for i := range wr.Local[:wr.Segs] {
-		words.Place(at, wr.Local[i].Ptr, wr.Local[i].Len)
-		at = unsafe.Add(at, wr.Local[i].Len)
+		words.Place(unsafe.Add(buf.Ptr, at), wr.Local[i].Ptr, wr.Local[i].Len)
+		at += wr.Local[i].Len
 	}
 	return nil, nil
 }
