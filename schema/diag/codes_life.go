@@ -118,7 +118,9 @@ var _ = register(
 	Rule{
 		Code: ErrorPathUse, Name: "error-path-use", Severity: Error,
 		Title: "a region is used where the call that makes it failed",
-		Why:   "Together with an error a region is nil, and everything asked of it is ErrNoRegion, which hides the first error.",
+		Why: "Together with an error a region is nil, and windows, spans and places asked of it are ErrNoRegion, which hides the first error. " +
+			"Found are such uses, in helpers too, on the way where the error was tested and is not nil. Not reported are Close, which gives ErrNoRegion and does " +
+			"no harm, Len, and Register; nor uses before anybody tests the error, nor windows and operations that were not made.",
 		Wrong: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\t_, err = barewire.Open(r)\n\treturn err\n}\n",
 		Right: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\treturn err\n}\n",
 	},

@@ -66,6 +66,37 @@ func Open(dom *rdma.Domain) (*M, error) {
 	return m, nil
 }
 
+// Holder has a handle in a field.
+type Holder struct{ m *M }
+
+// OpenHolder gives a handle away in a struct.
+func OpenHolder(dom *rdma.Domain) (*Holder, error) {
+	m, err := Open(dom)
+	if err != nil {
+		return nil, err
+	}
+	return &Holder{m}, nil
+}
+
+func (h *Holder) Close() error { return h.m.Close() }
+
+// CloseAll closes all that it is given.
+func CloseAll(ms ...*M) (err error) {
+	for _, m := range ms {
+		err = errors.Join(err, m.Close())
+	}
+	return err
+}
+
+// Lend closes what it has given to f.
+func Lend(dom *rdma.Domain, f func(*M) error) error {
+	m, err := Open(dom)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(m), m.Close())
+}
+
 // Must is Open for programs that end without.
 func Must(dom *rdma.Domain) *M {
 	m, err := Open(dom)
