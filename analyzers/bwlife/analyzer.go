@@ -187,7 +187,8 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 		r.infos[0].pos, r.infos[0].call = sp.call.Pos(), sp.call
 	} else if sp.value != nil {
 		r.infos[0].pos = placeOfValue(sp.value)
-		r.infos[0].null = r.condition(condKey{op: "nil", x: r.sym(0, sp.value, "")})
+		r.infos[0].null = r.condition(condKey{op: "nil", x: r.sym(0, sp.value, sp.path)})
+		r.special = symKey{0, sp.value, sp.path}
 	} else {
 		p := fn.Params[sp.param]
 		s.things[0] = thing{phase: live, at: p.Pos()}

@@ -224,7 +224,7 @@ func (r *run) inside(s *state, v value) (list []found) {
 		}
 	case symbol:
 		k := r.symbols.keys[v.id]
-		if r.spec.call == nil && r.spec.path != "" && k.frame == 0 && k.v == ssa.Value(r.fn.Params[r.spec.param]) && strings.HasPrefix(r.spec.path, k.path) {
+		if r.spec.call == nil && r.spec.path != "" && k.frame == 0 && k.v == r.source() && strings.HasPrefix(r.spec.path, k.path) {
 			list = append(list, found{r.spec.path[len(k.path):], 0})
 		}
 	}

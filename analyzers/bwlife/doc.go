@@ -61,7 +61,8 @@
 // # Handles of others
 //
 // A handle that comes out of a map, a slice, a channel, an interface or an unknown call is somebody else's to release, so that nothing is missed when
-// nobody does. But after it was released it is no more, as any other (found.go).
+// nobody does. But after it was released it is no more, as any other (found.go). The same goes for handles in
+// fields of what comes from there, but not of what unknown calls give.
 //
 // # Goroutines
 //

@@ -128,7 +128,7 @@ func (r *run) load(fr *frame, s *state, p value, in ssa.Value) value {
 		}
 	}
 	if k.root.kind == symbol && (!r.leaked(s, p) || settled) {
-		if _, ok := r.symbols.keys[k.root.id].v.(*ssa.Parameter); ok && r.isMain(k.root, k.path) {
+		if r.isMain(k.root, k.path) {
 			return value{kind: object}
 		}
 		s.mem.set(p.id, self)
@@ -141,13 +141,21 @@ func isFreeVar(v ssa.Value) bool {
 	return ok
 }
 
-// isMain reports whether it is what this run follows that a parameter leads to.
+// isMain reports whether it is what this run follows that a parameter leads to, or a value that was found.
 func (r *run) isMain(root value, path string) bool {
 	if r.spec.call != nil || path != r.spec.path || path == "" {
 		return false
 	}
 	k := r.symbols.keys[root.id]
-	return k.frame == 0 && k.path == "" && k.v == ssa.Value(r.fn.Params[r.spec.param])
+	return k.frame == 0 && k.path == "" && k.v == r.source()
+}
+
+// source is what leads to what a run follows, if the function does not make it: a parameter, or a value that was found.
+func (r *run) source() ssa.Value {
+	if r.spec.value != nil {
+		return r.spec.value
+	}
+	return r.fn.Params[r.spec.param]
 }
 
 // zero is the zero value of a type; self stands for what cannot be said.

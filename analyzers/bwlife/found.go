@@ -18,10 +18,29 @@ func (a *analyzer) foundIn(fn *ssa.Function) (list []spec) {
 			if !ok || !usedAgain(v) || !comesFromAfar(v) {
 				continue
 			}
+			list = append(list, a.fieldsFound(v)...)
 			if k := a.kindOf(v.Type()); k != directive.Handle && k != directive.Window || a.makesValue(v) {
 				continue
 			}
 			list = append(list, spec{kind: a.kindOf(v.Type()), typ: v.Type(), value: v})
+		}
+	}
+	return list
+}
+
+// fieldsFound are the handles in fields of a struct that comes from a map, a slice, a channel or an interface, or of one that
+// a pointer from there leads to. What calls give is left out.
+func (a *analyzer) fieldsFound(v ssa.Value) (list []spec) {
+	from := v
+	if x, ok := v.(*ssa.Extract); ok {
+		from = x.Tuple
+	}
+	if _, ok := from.(*ssa.Call); ok {
+		return nil
+	}
+	for _, at := range a.handlesIn(v.Type(), "", 2) {
+		if at.path != "" && (at.kind == directive.Handle || at.kind == directive.Window) {
+			list = append(list, spec{kind: at.kind, typ: at.typ, value: v, path: at.path})
 		}
 	}
 	return list
@@ -95,7 +114,11 @@ func (r *run) find(s *state) {
 	s.replace(func(v value) bool { return v.kind == object }, &r.interner)
 	s.things = s.things[:1]
 	*s.main() = thing{phase: live, free: true, at: r.infos[0].pos}
-	s.env.set(slot{0, r.spec.value}, value{kind: object})
+	v := value{kind: object}
+	if r.spec.path != "" {
+		v = r.sym(0, r.spec.value, "") // what is in it is known by that
+	}
+	s.env.set(slot{0, r.spec.value}, v)
 }
 
 // placeOfValue is the position of a value, or of the one that it is a part of.
@@ -124,7 +147,7 @@ func (a *analyzer) foundName(sp spec) string {
 		}
 	}
 	if i < len(names) && !slices.Contains([]string{"_", ""}, names[i]) {
-		return names[i]
+		return names[i] + sp.path
 	}
 	return "the " + sp.kind
 }

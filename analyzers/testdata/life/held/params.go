@@ -297,7 +297,7 @@ func (t *tensors[T]) BadRemove(name string) (freed barewire.Back, err error) {
 		return freed, err
 	}
 	delete(t.all, name)
-	return barewire.Backing(b.Region) // miss a region in a field of what was found in a map
+	return barewire.Backing(b.Region) // want "BW5101 .b.Region. .* is used after Close"
 }
 
 // BadCheckpoint goes on with the region that was deregistered.
