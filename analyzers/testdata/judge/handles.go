@@ -117,17 +117,27 @@ func (r *TickCPU[A]) Close() error {
 	}
 	err := now.note(r.in().Close())
 	if err != nil && now.in.Mend {
-		now.release(len(now.posts))
-		for _, w := range now.windows {
-			if r != nil && w.mem == r.mem && w.open {
-				w.open, w.mended = false, true
-				_ = w.close()
-			}
-		}
-		_ = r.in().Close()
+		r.end()
 		return nil
 	}
 	return err
+}
+
+// end closes a region that is in use nevertheless. What used it is still the program's to close, and to wait for.
+func (r *TickCPU[A]) end() {
+	for _, w := range now.windows {
+		if r != nil && w.mem == r.mem && w.open {
+			w.open, w.mended = false, true
+			_ = w.close()
+			if w.made != nil {
+				w.made.close = func() error { return nil }
+			}
+		}
+	}
+	if now.note(r.in().Close()) != nil { // there may be operations besides
+		now.mend()
+		_ = r.in().Close()
+	}
 }
 
 func (r *TickCPU[A]) Len() int { return r.in().Len() }
@@ -172,10 +182,11 @@ type opened struct {
 	open   bool
 	mended bool // its region was closed nevertheless, and so it was
 	close  func() error
+	made   *made // nil of one that was lent
 }
 
-func window[A Access](r *TickCPU[A], real barewire.Window[sample.Tick, A]) TickWindow[A] {
-	now.windows = append(now.windows, &opened{mem: memoryOf(r), open: true, close: real.Close})
+func window[A Access](r *TickCPU[A], real barewire.Window[sample.Tick, A], m *made) TickWindow[A] {
+	now.windows = append(now.windows, &opened{mem: memoryOf(r), open: true, close: real.Close, made: m})
 	return TickWindow[A]{real, now.windows[len(now.windows)-1]}
 }
 
@@ -208,8 +219,9 @@ func Open[A Access](r *TickCPU[A]) (TickWindow[A], error) {
 		}
 		real, _ = barewire.Open(another[A]())
 	}
-	now.made = append(now.made, &made{kind: "window leak", lines: lines(), close: real.Close})
-	return window(r, real), nil
+	m := &made{kind: "window leak", lines: lines(), close: real.Close}
+	now.made = append(now.made, m)
+	return window(r, real, m), nil
 }
 
 func With[A Access](r *TickCPU[A], use func(TickWindow[A]) error) error {
@@ -225,7 +237,7 @@ func With[A Access](r *TickCPU[A], use func(TickWindow[A]) error) error {
 		}
 	}
 	err := barewire.With(in, func(real barewire.Window[sample.Tick, A]) error {
-		w := window(r, real)
+		w := window(r, real, nil)
 		own = use(w)
 		w.open = false
 		return own
@@ -239,6 +251,9 @@ func With[A Access](r *TickCPU[A], use func(TickWindow[A]) error) error {
 // Close is the window's.
 func (w TickWindow[A]) Close() error {
 	if w.opened != nil && w.mended {
+		if w.made != nil {
+			w.made.excused = true
+		}
 		return nil
 	}
 	err := now.note(w.real.Close())

@@ -223,7 +223,7 @@ func (w *world) judge(f Func, in input) *run {
 		return f.Run(context.Background(), &Domain{w.dom}, &Conn{w.conn}, w.rem, &keep, in.A, in.B, in.D, in.K, in.N)
 	}()
 	for _, p := range r.posts {
-		if !p.waited && err == nil {
+		if (!p.waited || p.mended) && err == nil {
 			r.failures = append(r.failures, Failure{Kind: "dropped", Lines: p.lines, What: "nothing waits for it"})
 		}
 	}

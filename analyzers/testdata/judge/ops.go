@@ -13,6 +13,7 @@ type posted struct {
 	rule   *soft.Rule
 	lines  []int
 	waited bool // somebody has waited, or it was flushed
+	mended bool // it has ended because its region was closed nevertheless
 
 	mem      *memory // the local elements that it has, and whether it writes them
 	from, to int
@@ -54,6 +55,7 @@ func Write[A Registered](c *Conn, dst TickRemote[RemoteReadWrite], src Span[A]) 
 // release lets the operations up to the n-th go, and waits until they have ended.
 func (r *run) release(n int) {
 	for _, p := range r.posts[:n] {
+		p.mended = false
 		if !p.waited {
 			p.waited = true
 			p.rule.Release()
@@ -62,6 +64,20 @@ func (r *run) release(n int) {
 				r.broken = err
 			}
 		}
+	}
+}
+
+// mend ends all operations, which nobody has waited for.
+func (r *run) mend() {
+	var before []*posted
+	for _, p := range r.posts {
+		if !p.waited || p.mended {
+			before = append(before, p)
+		}
+	}
+	r.release(len(r.posts))
+	for _, p := range before {
+		p.mended = true
 	}
 }
 
