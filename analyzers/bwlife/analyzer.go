@@ -23,24 +23,25 @@ var Analyzer = &analysis.Analyzer{
 
 // analyzer is one package that is looked at.
 type analyzer struct {
-	pass     *analysis.Pass
-	prog     *ssa.Program
-	pkg      *ssa.Package
-	sums     map[*types.Func]*facts.Func // of this package, and nil of others
-	declared map[*types.Func]bool        // it has a directive
-	believed map[types.Object]bool       // and one that says to trust it
-	trusted  bool                        // the package as a whole
-	shapes   map[*ssa.Function]*shape
-	flows    map[*ssa.Function]*flow
-	shares   map[*ssa.Function][]sharing // by free variable
-	names    map[token.Pos][]string      // what the results of a call are assigned to, by its parenthesis
-	unlooked map[token.Pos]bool          // calls whose results nobody takes
-	checked  map[token.Pos]token.Pos     // where the test of a call's error ends
-	expected map[token.Pos]bool          // calls whose program asks which error they gave
-	settles  map[ssa.Value]bool          // see settled
-	reports  []report
-	capped   int // runs that cost too much: they are silent
-	steps    int // instructions that runs took, and blocks that their states came to
+	pass      *analysis.Pass
+	prog      *ssa.Program
+	pkg       *ssa.Package
+	sums      map[*types.Func]*facts.Func // of this package, and nil of others
+	declared  map[*types.Func]bool        // it has a directive
+	believed  map[types.Object]bool       // and one that says to trust it
+	trusted   bool                        // the package as a whole
+	shapes    map[*ssa.Function]*shape
+	flows     map[*ssa.Function]*flow
+	shares    map[*ssa.Function][]sharing // by free variable
+	names     map[token.Pos][]string      // what the results of a call are assigned to, by its parenthesis
+	unlooked  map[token.Pos]bool          // calls whose results nobody takes
+	checked   map[token.Pos]token.Pos     // where the test of a call's error ends
+	expected  map[token.Pos]bool          // calls whose program asks which error they gave
+	settles   map[ssa.Value]bool          // see settled
+	answering map[*ssa.Function]bool      // see answers
+	reports   []report
+	capped    int // runs that cost too much: they are silent
+	steps     int // instructions that runs took, and blocks that their states came to
 
 	whole bool                          // for tests: runs are not of slices
 	kinds func(types.Type) string       // for tests: instead of facts
@@ -50,7 +51,7 @@ type analyzer struct {
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
 		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{}, flows: map[*ssa.Function]*flow{}, shares: map[*ssa.Function][]sharing{},
-		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{}, settles: map[ssa.Value]bool{},
+		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{}, settles: map[ssa.Value]bool{}, answering: map[*ssa.Function]bool{},
 	}
 }
 

@@ -128,7 +128,7 @@ func (r *run) dispatch(fr *frame, s *state, site ssa.CallInstruction, t target) 
 		sum = r.a.effects(t.obj)
 	}
 	literal := t.fn != nil && t.fn.Parent() != nil
-	if t.fn != nil && len(t.fn.Blocks) > 0 && len(r.stack) < maxDepth && !r.inStack(t.fn) && (literal || r.worthInlining(t, sum)) {
+	if t.fn != nil && len(t.fn.Blocks) > 0 && len(r.stack) < maxDepth && !r.inStack(t.fn) && (literal || r.a.answers(t.fn) || r.worthInlining(t, sum)) {
 		return r.inline(fr, s, site, t)
 	}
 	if sum != nil && sum.NoReturn {

@@ -28,6 +28,7 @@ type callInfo struct {
 	obj     *types.Func // what it calls, if that has a name
 	sum     *facts.Func // what that does, nil: not known
 	inline  bool        // it is run in place, or may be
+	answers bool        // it is run in place for its answer only: see answers
 	waits   bool        // it waits for an operation among its arguments
 	flushes bool        // it may wait for all operations
 	hears   bool        // it may wait for somebody
@@ -242,7 +243,7 @@ func (a *analyzer) callInfo(site ssa.CallInstruction) *callInfo {
 		fn := v.Fn.(*ssa.Function)
 		c.inline = fn.Parent() != nil
 	case *ssa.Function:
-		c.inline = v.Parent() != nil
+		c.inline, c.answers = v.Parent() != nil, a.answers(v)
 	default:
 		c.inline = true // whatever it is: perhaps a literal
 		a.waiting(c)

@@ -271,6 +271,10 @@ func (sl *slice) calling(in ssa.CallInstruction, c *callInfo) {
 	sl.ops = sl.ops || sl.f.a.startsOps(c)
 	_, plain := common.Value.(*ssa.Function)
 	switch {
+	case c.answers:
+		for _, arg := range common.Args {
+			sl.needs(arg)
+		}
 	case c.inline || !plain && !common.IsInvoke():
 		sl.needs(common.Value)
 		for _, arg := range common.Args {

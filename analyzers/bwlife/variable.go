@@ -129,10 +129,10 @@ func (f *flow) plain(v ssa.Value, bases *[]int32, depth int) bool {
 		if isErrorTest(in) {
 			f.plain(in.Call.Args[0], bases, depth+1)
 		}
-		return self(f.plainCall(in, 0))
+		return self(f.plainArgs(in, bases, depth) && f.plainCall(in, 0))
 	case *ssa.Extract:
 		if x, ok := in.Tuple.(*ssa.Call); ok {
-			return self(f.plainCall(x, in.Index))
+			return self(f.plainArgs(x, bases, depth) && f.plainCall(x, in.Index))
 		}
 		_, choice := in.Tuple.(*ssa.Select)
 		return self(!choice)
@@ -173,6 +173,19 @@ func (f *flow) plain(v ssa.Value, bases *[]int32, depth int) bool {
 		return self(true)
 	}
 	return self(false)
+}
+
+// plainArgs reports whether nothing can be known of an answer by what was asked. Other calls do not tell.
+func (f *flow) plainArgs(call *ssa.Call, bases *[]int32, depth int) bool {
+	ok := true
+	if f.calls[f.defs[f.numbers[call]]].answers {
+		for _, arg := range call.Call.Args {
+			if _, isConst := arg.(*ssa.Const); !isConst {
+				ok = f.plain(arg, bases, depth+1) && ok
+			}
+		}
+	}
+	return ok
 }
 
 // plainCall reports whether nothing is known of a result of a call.

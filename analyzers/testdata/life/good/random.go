@@ -2,6 +2,7 @@ package good
 
 import (
 	"errors"
+	"fmt"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
@@ -259,4 +260,82 @@ func GoodRangeIsEnteredForFlag(dom *rdma.Domain, early bool) error {
 		return m.Close()
 	}
 	return nil // never
+}
+
+func checkFlag(early bool) error {
+	if !early {
+		return errNotNow
+	}
+	return nil
+}
+
+func GoodHelperTellsFlag(dom *rdma.Domain, early bool) error {
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	if err := checkFlag(early); err != nil {
+		return errors.Join(err, m.Close())
+	}
+	if early {
+		return m.Close()
+	}
+	return nil // never
+}
+
+func GoodHelperTellsFlagBefore(dom *rdma.Domain, early bool) error {
+	if err := checkFlag(early); err != nil {
+		return err
+	}
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	if early {
+		return m.Close()
+	}
+	return nil // never
+}
+
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("open: %w", err)
+}
+
+func GoodHelperTellsError(dom *rdma.Domain) error {
+	m, err := help.Open(dom)
+	if err := explain(err); err != nil {
+		return err
+	}
+	if err != nil {
+		return nil // never
+	}
+	return m.Close()
+}
+
+func inOrder(n, most int) (bool, error) {
+	if n < 0 {
+		return false, fmt.Errorf("%d are asked for", n)
+	}
+	return n <= most, nil
+}
+
+func GoodHelperTellsNumber(dom *rdma.Domain, n int) error {
+	few, err := inOrder(n, 10)
+	if err != nil {
+		return err
+	}
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	if few || m.Len() > 3 {
+		if n < 0 {
+			return nil // never
+		}
+		return m.Close()
+	}
+	return m.Close()
 }
