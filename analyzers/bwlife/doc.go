@@ -36,7 +36,8 @@
 // # Calls
 //
 // Function literals, and functions of the package that are given one, are run in place, with the state of the caller,
-// also where they are deferred; so are the bodies of range-over-func loops, not at all, once and twice where the iterator is not
+// also where they are deferred; so are functions that only work an answer out, of flags, numbers and errors (answers.go): what they say tells
+// what they were asked. So are the bodies of range-over-func loops, not at all, once and twice where the iterator is not
 // at hand. All other functions are known by their effects (facts.Func): for each parameter (or field in it) the
 // cases in which a call may go, with what holds of arguments and results in it, what becomes of the handle, and which results come from it.
 // A caller goes each way whose conditions are possible. Effects are written down as directives or inferred, functions

@@ -418,6 +418,15 @@ func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) valu
 	if a.kind == symbol && b.kind == symbol {
 		return r.condition(condKey{op: op.String(), x: a, y: b})
 	}
+	if a.kind == symbol && b.kind == number {
+		return r.condition(condKey{op: op.String(), x: a, lit: strconv.Itoa(int(b.id))})
+	}
+	if a.kind == number && b.kind == symbol { // whether a loop from 0 is entered, say
+		back := map[token.Token]token.Token{token.EQL: token.EQL, token.LSS: token.LEQ, token.LEQ: token.LSS}[op]
+		c := r.condition(condKey{op: back.String(), x: b, lit: strconv.Itoa(int(a.id))})
+		c.neg = op != token.EQL
+		return c
+	}
 	return value{}
 }
 

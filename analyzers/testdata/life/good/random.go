@@ -339,3 +339,21 @@ func GoodHelperTellsNumber(dom *rdma.Domain, n int) error {
 	}
 	return m.Close()
 }
+
+func GoodLoopsOverTheSame(dom *rdma.Domain, early bool, n int) error {
+	for i := 0; i < n; i++ {
+		if early {
+			return errNotNow
+		}
+	}
+	m, err := help.Open(dom)
+	if err != nil {
+		return err
+	}
+	if early {
+		for i := 0; i < n; i++ {
+			return nil // never
+		}
+	}
+	return m.Close()
+}
