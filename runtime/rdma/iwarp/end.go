@@ -108,13 +108,14 @@ func (q *queue) Close() error {
 	return nil
 }
 
-// unwritable notes that nothing can be written any more. The reader finds out why: what the peer sent last tells.
+// unwritable notes that nothing can be written any more. The reader finds out why: what the peer sent last tells. It is its
+// turn for that, since a peer that says nothing is for no sentry to see, and waiters do not read while the writer writes.
 func (q *queue) unwritable(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ended == nil {
 		q.broken = err
-		q.readUntil(time.Now().Add(linger))
+		q.lastTurn(time.Now().Add(linger))
 	}
 }
 

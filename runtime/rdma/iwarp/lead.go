@@ -17,8 +17,8 @@ import (
 //	reader  -> neither  the reader does so, when somebody waited each time something came of late
 //	neither -> waiter   who begins to wait
 //	waiter  -> neither  who has waited, with nothing left to do
-//	waiter  -> reader   the same, where what is left to do may take long, or the queue has ended
-//	neither -> reader   the sentry, when something comes, or the end of the queue
+//	waiter  -> reader   the same, where what is left to do may take long, or the queue has ended, or cannot write
+//	neither -> reader   the sentry, when something comes, or the end of the queue, or of writing
 //
 // So that nothing is lost:
 //   - The sentry is told to look after the turn is neither's, and what is there then counts. Only the waiter tells it not
@@ -38,7 +38,7 @@ type readTurn struct {
 
 	mu          sync.Mutex // the innermost of the queue's
 	whose       whose
-	over        bool      // the queue has ended: it is the reader's turn for good
+	over        bool      // the queue has ended, or writes no more: it is the reader's turn for good
 	interrupted bool      // the waiter's deadline is past
 	until       time.Time // what the deadline is else
 
@@ -269,18 +269,7 @@ func (q *queue) wasInterrupted() bool {
 	return true
 }
 
-// readUntil bounds how long is read still, whoever does.
-func (q *queue) readUntil(until time.Time) {
-	t := &q.turn
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.until = until
-	if !t.interrupted {
-		q.setReadDeadline(until)
-	}
-}
-
-// lastTurn makes it the reader's turn for good, until a time. The queue has ended.
+// lastTurn makes it the reader's turn for good, until a time. The queue has ended, or writes no more.
 func (q *queue) lastTurn(until time.Time) {
 	t := &q.turn
 	t.mu.Lock()
