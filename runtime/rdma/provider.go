@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 )
 
 // Provider is a way to reach the memory of others: a kind of device, or
@@ -42,6 +43,7 @@ type Limits struct {
 	AtomicGlobal bool // atomics of peers and of this processor on one word are atomic together
 	ConnGrants   bool // keys can be scoped to one connection
 	FileMemory   bool // registering needs memory that has a file (Memory.File)
+	DMABuf       bool // registers memory by its dma-buf (Memory.DMABuf)
 	Solicited    bool // sends can ask for the receiver's event (WorkRequest.Solicited)
 	Invalidate   bool // sends can end a key at the peer (WorkRequest.Invalidate), and those of a peer are obeyed
 }
@@ -85,8 +87,14 @@ type Introducing interface {
 
 // Memory is what a provider is given to register.
 type Memory struct {
-	Base unsafe.Pointer // page-aligned; nil where the host has no pointer (GPU)
+	Base unsafe.Pointer // page-aligned; where it is Opaque, what segments' Ptr count from, and nobody touches
 	Len  int            // bytes
+	// Opaque says that this processor cannot load from the memory or store to it, as a GPU's. Only
+	// providers whose Limits.DMABuf is set are asked to register such.
+	Opaque bool
+	// DMABuf exports the memory for the provider's device; nil where nobody can. The file is the caller's to close,
+	// when the device has the memory.
+	DMABuf func() (DMABuf, error)
 	// File returns the file that the memory is a shared mapping of, and the
 	// offset there. The file stays the region's: duplicate it to keep it. The
 	// error says why the memory has none.
@@ -98,6 +106,9 @@ type Memory struct {
 	// Name is for errors: the region's type and where it was made.
 	Name string
 }
+
+// DMABuf is memory of a device as the kernel lends it to another one: a file of the kernel's dma-buf, and where in it the memory begins.
+type DMABuf = region.DMABuf
 
 // LKey is a local key: it names registered memory to the own device.
 type LKey uint32

@@ -77,11 +77,9 @@ func (dom *Domain) enroll(h *region.Handle, gen uint32, rights barewire.Rights) 
 	if err := dom.enter(); err != nil {
 		return nil, err
 	}
-	if dom.dev.limits.FileMemory {
-		if err := h.Share(); err != nil {
-			dom.leave(nil)
-			return nil, err
-		}
+	if err := dom.fits(h); err != nil {
+		dom.leave(nil)
+		return nil, err
 	}
 	keys, err := dom.pd.Register(memoryOf(h), rights, nil)
 	if err == nil && (keys.R != 0) != (rights != 0) {
@@ -97,10 +95,22 @@ func (dom *Domain) enroll(h *region.Handle, gen uint32, rights barewire.Rights) 
 	return reg, nil
 }
 
+// fits makes a handle's memory one that the device takes, or says why it cannot.
+func (dom *Domain) fits(h *region.Handle) error {
+	switch l := &dom.dev.limits; {
+	case h.Opaque() && !l.DMABuf:
+		return fmt.Errorf("%w: this processor cannot reach the memory, and the device %s takes none by a dma-buf (Limits.DMABuf)",
+			errors.ErrUnsupported, dom.dev.info.Name)
+	case l.FileMemory:
+		return h.Share()
+	}
+	return nil
+}
+
 // memoryOf is a handle's memory as providers take it: its elements, not what fills the last page.
 func memoryOf(h *region.Handle) Memory {
 	base, _, file := h.Memory()
-	return Memory{Base: base, Len: h.Count() * int(h.Type().Size), File: file, Exposed: h.Expose, Name: h.Name()}
+	return Memory{Base: base, Len: h.Count() * int(h.Type().Size), Opaque: h.Opaque(), DMABuf: h.DMABuf, File: file, Exposed: h.Expose, Name: h.Name()}
 }
 
 // enter counts a registration, unless the domain is closed.

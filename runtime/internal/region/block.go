@@ -52,6 +52,7 @@ type memory struct {
 	huge   Huge
 	whole  span     // the reservation around it
 	heap   []uint64 // instead of a mapping
+	given  *Given   // instead of either: it is an allocator's, see Adopt
 }
 
 // span is a range of address space.
@@ -120,6 +121,9 @@ func (b *Block) unref() error {
 	}
 	mem := b.mem
 	b.mem = memory{size: mem.size, noFile: errors.New("the memory was released")}
+	if mem.given != nil {
+		return mem.given.release()
+	}
 	return mem.release()
 }
 

@@ -223,6 +223,12 @@ func (h *Handle) Share() error {
 	if b.mem.file != nil {
 		return nil
 	}
+	if g := b.mem.given; g != nil {
+		if g.File == nil {
+			return h.errorOf(ErrNoMemory, "", "no file for its memory: "+b.mem.noFile.Error())
+		}
+		return nil
+	}
 	if b.refs.Load() != 1 {
 		return h.errorOf(ErrShared, "", "its memory cannot be given a file")
 	}
@@ -239,6 +245,9 @@ func (h *Handle) Expose() { h.block.exposed.Store(true) }
 // is not as much memory once more. Where it fails the memory stays as it is, and exposed.
 func (h *Handle) Renew() error {
 	b := h.block
+	if b.exposed.Load() && b.mem.given != nil {
+		return h.errorOf(ErrShared, "", "a peer of another user may keep a mapping of its memory, which is its allocator's and cannot be replaced: close it")
+	}
 	if !b.exposed.Load() || b.mem.file == nil {
 		return nil
 	}
@@ -278,6 +287,9 @@ func (h *Handle) Count() int { return h.block.count }
 func (h *Handle) Memory() (base unsafe.Pointer, n int, file func() (*os.File, int64, error)) {
 	m := &h.block.mem
 	return m.base, int(m.size), func() (*os.File, int64, error) {
+		if m.given != nil && m.given.File != nil {
+			return m.given.File()
+		}
 		if m.file == nil {
 			return nil, 0, fmt.Errorf("%s has no file: %w", h.Name(), m.noFile)
 		}
@@ -296,7 +308,7 @@ func (h *Handle) Huge() Huge { return h.block.mem.huge }
 
 // NoFile says why the memory has no file, nil where it has one.
 func (h *Handle) NoFile() error {
-	if h.block.mem.file != nil {
+	if g := h.block.mem.given; h.block.mem.file != nil || g != nil && g.File != nil {
 		return nil
 	}
 	return h.block.mem.noFile
