@@ -30,6 +30,9 @@ var tops = []string{"cmd", "schema", "gen", "runtime", "analyzers", "internal", 
 // as those of net/http/httptest are.
 const testKit = "runtime/rdma/rdmatest"
 
+// gpuKit is the same for providers of GPUs.
+const gpuKit = "runtime/gpu/gputest"
+
 // summary has what the lab prints, as make test does.
 const summary = "internal/testsum/summary"
 
@@ -48,7 +51,7 @@ var homes = map[string]string{
 // bindings says which providers may depend on a library of others, each its one: whoever links the provider gains it, and
 // nobody else.
 var bindings = map[string][]string{
-	"github.com/ebitengine/purego": {"runtime/rdma/verbs"},
+	"github.com/ebitengine/purego": {"runtime/rdma/verbs", "runtime/gpu/cuda", "runtime/gpu/opencl", "runtime/internal/dl"},
 }
 
 // bound reports whether a package is of a provider that has a library as its binding.
@@ -105,7 +108,7 @@ func Violations(p Package) (bad []string) {
 func alsoAt(path, lib string) bool {
 	switch lib {
 	case "testing":
-		return path == testKit
+		return path == testKit || path == gpuKit
 	case "golang.org/x/tools":
 		return within(path, "cmd")
 	}
@@ -126,8 +129,10 @@ func refused(from, to string) string {
 	if within(to, "examples") {
 		return "examples are programs"
 	}
-	if within(to, testKit) && !within(from, testKit) {
-		return "it is for tests"
+	for _, kit := range []string{testKit, gpuKit} {
+		if within(to, kit) && !within(from, kit) {
+			return "it is for tests"
+		}
 	}
 	switch {
 	case within(from, "schema"):
@@ -192,13 +197,15 @@ func refusedInRuntime(from, to string) string {
 	switch {
 	case within(from, "runtime/wire"):
 		return "the codec links nothing else of ours"
-	case from == "runtime" && within(to, "runtime/rdma"):
-		return "regions know of no verbs"
+	case from == "runtime" && (within(to, "runtime/rdma") || within(to, "runtime/gpu")):
+		return "regions know of no devices"
 	}
-	if name, ok := strings.CutPrefix(to, "runtime/rdma/"); ok {
-		name, _, _ = strings.Cut(name, "/")
-		if name != "internal" && !within(from, "runtime/rdma/"+name) {
-			return "a provider is imported by programs only"
+	for _, of := range []string{"runtime/rdma/", "runtime/gpu/"} {
+		if name, ok := strings.CutPrefix(to, of); ok {
+			name, _, _ = strings.Cut(name, "/")
+			if name != "internal" && !within(from, of+name) {
+				return "a provider is imported by programs only"
+			}
 		}
 	}
 	return ""

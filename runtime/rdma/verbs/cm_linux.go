@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
 )
 
 // cmLibrary is the functions of librdmacm, by which other programs connect. Source: rdma_cm(7).

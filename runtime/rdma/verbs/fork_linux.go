@@ -5,8 +5,8 @@ package verbs
 import (
 	"fmt"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
 )
 
 // forkSafe sees to it that a child does not share pinned pages that either side then writes to. Linux 5.12 and later copy

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
 )
 
 // sysfs is where the kernel shows its RDMA devices.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 )
 
 // library is the functions of libibverbs. Those that may be absent are 0 then.

@@ -8,11 +8,11 @@ import (
 	"math/bits"
 	"syscall"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 )

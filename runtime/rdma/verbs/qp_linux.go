@@ -9,9 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
 )
 
 // Times and counts after which a device gives up. None stands for "for ever".

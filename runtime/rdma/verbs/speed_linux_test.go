@@ -8,9 +8,9 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
 )
 
 // pair is two connected queues of a provider, and requests that write 8 bytes.

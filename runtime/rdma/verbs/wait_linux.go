@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/dl"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 )
 
 // Wait sleeps in Go's poller until the device has an event: it is asked for one first, and then for completions that came
