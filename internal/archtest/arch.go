@@ -197,6 +197,8 @@ func refusedInRuntime(from, to string) string {
 	switch {
 	case within(from, "runtime/wire"):
 		return "the codec links nothing else of ours"
+	case within(from, "runtime/platform"):
+		return "what reads the machine links nothing else of ours"
 	case from == "runtime" && (within(to, "runtime/rdma") || within(to, "runtime/gpu")):
 		return "regions know of no devices"
 	}
