@@ -129,7 +129,7 @@ func TestSets(t *testing.T) {
 	for a := range 128 {
 		for b := range 128 {
 			x, y := MakeIDs(set(a)...), MakeIDs(set(b)...)
-			if !x.And(y).Equal(MakeIDs(set(a & b)...)) || !x.Or(y).Equal(MakeIDs(set(a | b)...)) || !x.Without(y).Equal(MakeIDs(set(a &^ b)...)) {
+			if !x.And(y).Equal(MakeIDs(set(a&b)...)) || !x.Or(y).Equal(MakeIDs(set(a|b)...)) || !x.Without(y).Equal(MakeIDs(set(a&^b)...)) {
 				t.Fatalf("%s and %s: %s, %s, %s", x, y, x.And(y), x.Or(y), x.Without(y))
 			}
 		}
