@@ -53,6 +53,7 @@ type Rights = region.Rights
 // R is Unified and kind what is tried first.
 //
 //barewire:generated
+//barewire:effect node=0 of node
 func MintPlace[T Fixed[T], R Residency](info *TypeInfo, kind Kind, node int, fallback bool) Place[T, R] {
 	return Place[T, R]{info: info, kind: kind, node: node, fallback: fallback}
 }

@@ -18,7 +18,7 @@ var Analyzer = &analysis.Analyzer{
 	Doc:       "report regions, windows and operations whose lives go wrong: used after they ended, ended twice, never, or while something is in the way",
 	URL:       "https://pkg.go.dev/github.com/fidelityframework/barewire-gen/analyzers/bwlife",
 	Run:       analyze,
-	FactTypes: []analysis.Fact{new(facts.Uses), new(facts.Type), new(facts.Marker), new(facts.Func)},
+	FactTypes: []analysis.Fact{new(facts.Uses), new(facts.Type), new(facts.Marker), new(facts.Node), new(facts.Func)},
 }
 
 // analyzer is one package that is looked at.
@@ -158,7 +158,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 		}
 	}
 	a.together(fn, sum)
-	a.onNode(fn)
+	a.onNode(fn, sum)
 	if sum != nil {
 		sum.Sort()
 	}

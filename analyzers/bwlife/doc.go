@@ -57,7 +57,8 @@
 // # Memory that has to be acquired
 //
 // What directives say of memory that the host may touch only between two calls, and of writes that have to be written back, is noted as objects beside the
-// handle (guard.go). On which node memory is, and a goroutine, is no matter of paths (numa.go): both have to be constants.
+// handle (guard.go). On which node memory is (node.go), and a goroutine (numa.go), is no matter of paths: both have to
+// be known, by constants, by types that fix a node, or by places.
 //
 // # Handles of others
 //
@@ -77,7 +78,7 @@
 //
 // # Not done yet
 //
-// A slice that an operation fills is followed in the function that starts it only. Nodes as types are not known. Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
+// A slice that an operation fills is followed in the function that starts it only. Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
 // followed. What a generic function does by methods of a type parameter, and any function by methods
 // of an interface, is not inferred.
 package bwlife

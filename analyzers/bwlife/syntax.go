@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strconv"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -74,6 +75,10 @@ func (a *analyzer) typeDirectives(d *ast.GenDecl) (defines bool) {
 				case obj == nil:
 				case x.Word == directive.Type:
 					a.pass.ExportObjectFact(obj, &facts.Type{Kind: x.Name})
+					defines = true
+				case x.Word == directive.NodeOf:
+					n, _ := strconv.Atoi(x.Name) // Parse has looked at it
+					a.pass.ExportObjectFact(obj, &facts.Node{Number: n})
 					defines = true
 				case x.Word == directive.Residency || x.Word == directive.Access:
 					a.pass.ExportObjectFact(obj, &facts.Marker{Word: x.Word, Name: x.Name})

@@ -145,6 +145,10 @@ func (r *reader) placed(c *ast.Comment, d directive.Directive, above ast.Node) {
 		default:
 			r.report(diag.StrayDirective, c, "%s belongs above the declaration of a type", d.Word)
 		}
+	case directive.NodeOf:
+		if !isType {
+			r.report(diag.StrayDirective, c, "node belongs above the declaration of a type")
+		}
 	case directive.Schema:
 		obj, _ := r.pass.TypesInfo.Defs[fn].(*types.Func)
 		if obj == nil || obj.Signature().Recv() == nil || named(obj.Signature().Recv().Type()) == nil {

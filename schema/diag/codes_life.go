@@ -179,8 +179,8 @@ var _ = register(
 	Rule{
 		Code: WrongNode, Name: "wrong-node", Severity: Warning,
 		Title: "memory of one node is touched by a goroutine that is pinned to another",
-		Why: "Each access then goes over the interconnect, which is slower and shared. Both nodes are constants in the function, so that one of them is " +
-			"meant to be the other. Functions say by the directives node and pins what they are.",
+		Why: "Each access then goes over the interconnect, which is slower and shared. Both nodes are known where it happens, by constants, by types, or by a schema's numa(N), so that one of them is " +
+			"meant to be the other. Functions and types say by the directives node, pins and runs what they are.",
 		Wrong: "here, err := OnNode(n, 1)\nunpin, err := Pin(0)\ndefer unpin()\nhere.Elements()[0] = 1\n",
 		Right: "here, err := OnNode(n, 0)\nunpin, err := Pin(0)\ndefer unpin()\nhere.Elements()[0] = 1\n",
 	},

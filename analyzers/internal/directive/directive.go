@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +16,7 @@ const (
 	Type      = "type"
 	Residency = "residency"
 	Access    = "access"
+	NodeOf    = "node"
 	Schema    = "schema"
 	Effect    = "effect"
 	Generated = "generated"
@@ -45,10 +47,13 @@ var (
 		"remote_atomic", "remote_read_atomic", "remote_write_atomic", "remote_read_write_atomic"}
 )
 
+// maxNode is beyond any node that Linux numbers: its kernels are built for 1024 at most (NODES_SHIFT).
+const maxNode = 1 << 16
+
 // Directive is one comment.
 type Directive struct {
 	Word    string
-	Name    string   // the kind, residency, access, schema or code
+	Name    string   // the kind, residency, access, node, schema or code
 	Hash    string   // of schema: 64 digits
 	Clauses []Clause // of effect
 	Reason  string   // of trust and ignore
@@ -71,6 +76,12 @@ func Parse(text string) (d Directive, ok bool, err error) {
 		d.Name, err = one(word, arg, residencies)
 	case Access:
 		d.Name, err = one(word, arg, accesses)
+	case NodeOf:
+		if n, bad := strconv.Atoi(arg); bad != nil || n < 0 || n > maxNode {
+			err = fmt.Errorf("node wants the number of a NUMA node, from 0 to %d, and has %q", maxNode, arg)
+		} else {
+			d.Name = strconv.Itoa(n)
+		}
 	case Schema:
 		d.Name, d.Hash, err = hashed(arg)
 	case Effect:
@@ -86,7 +97,7 @@ func Parse(text string) (d Directive, ok bool, err error) {
 	case Ignore:
 		d.Name, d.Reason, err = ignored(arg)
 	default:
-		err = fmt.Errorf("unknown directive %q; there are type, residency, access, schema, effect, generated, trust, ignore", word)
+		err = fmt.Errorf("unknown directive %q; there are type, residency, access, node, schema, effect, generated, trust, ignore", word)
 	}
 	return d, true, err
 }

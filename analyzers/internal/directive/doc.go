@@ -4,6 +4,7 @@
 //	//barewire:type KIND             on a type: what a value of it is
 //	//barewire:residency NAME        on a marker type: where memory lives
 //	//barewire:access NAME           on a marker type: who may reach it; on a field or its getter: what the reference there is good for
+//	//barewire:node N                on a type: memory whose type is it, or has it as a type argument, is on the NUMA node N
 //	//barewire:schema NAME@sha256:H  on a method: its receiver is an element of that schema, with that hash
 //	//barewire:effect CLAUSE, …      on a function or method: what a call does
 //	//barewire:generated             on a function: only generated code may use it
@@ -55,8 +56,9 @@
 //	hands=P              others look at P from now on: what was written has to be written back before
 //	refers=R of P at I   R is what a peer reaches P by, from the element I on; also "at all"
 //	places=P             what is posted is in the memory that P refers to when it was flushed, or somebody said so: not before
-//	node=R of A          the memory of the result R is on the node that the argument A numbers
-//	pins=A               the goroutine's thread runs on the node A from now on; a constant below 0: on any
+//	node=R of A          the memory of the result R is on the node of A; of several the first that is no constant below 0
+//	pins=A               the goroutine's thread runs on the node of A from now on
+//	runs=F of A          the function F is called on a thread that runs on the node of A, and not after the call
 //	alias=R of P         R is P
 //	within=R of P        R belongs to the domain P, or to that of P
 //	meets=P of Q         P and Q have to belong to the same domain
@@ -65,6 +67,9 @@
 //	narrows=R of P       R is P with the rights of its type; the call fails unless P has all of them
 //	names=P              peers meet under the name P, and expect the same schema
 //	lends=F of P         the function F is called with a window on P, which ends when it returns
+//
+// The node of A is the number that A is, that the type of A fixes, or that the call fixes which made A: a place's numa(N). A may also be a type
+// parameter. A constant below 0 is no node.
 //
 // "on" says when: "on ok" if the last result, an error, is nil, "on fail" if it is
 // not, "on true" and "on false" for a last result that is a bool. A call that

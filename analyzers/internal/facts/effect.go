@@ -86,14 +86,12 @@ func (d *declared) clause(c directive.Clause) error {
 		d.out.Hears = d.out.Hears || c.Verb == directive.Hears
 		_, err := d.param(c.What)
 		return err
-	case directive.Pins, directive.Places:
+	case directive.Places:
 		p, err := d.param(c.What)
-		if c.Verb == directive.Pins {
-			d.out.Pins = append(d.out.Pins, p)
-		} else {
-			d.out.Places = append(d.out.Places, p)
-		}
+		d.out.Places = append(d.out.Places, p)
 		return err
+	case directive.Pins, directive.Node, directive.Runs:
+		return d.nodes(c)
 	case directive.Reads, directive.Writes:
 		p, err := d.param(c.What)
 		if c.Verb == directive.Reads {
@@ -102,7 +100,7 @@ func (d *declared) clause(c directive.Clause) error {
 			d.out.Writes = append(d.out.Writes, p)
 		}
 		return err
-	case directive.Within, directive.Meets, directive.Node:
+	case directive.Within, directive.Meets:
 		return d.domains(c)
 	case directive.Ends:
 		f, err := d.result(c.What)
@@ -167,11 +165,8 @@ func (d *declared) clause(c directive.Clause) error {
 // domains is a clause about what belongs together.
 func (d *declared) domains(c directive.Clause) error {
 	which, to := d.result, &d.out.Within
-	switch c.Verb {
-	case directive.Meets:
+	if c.Verb == directive.Meets {
 		which, to = d.param, &d.out.Meets
-	case directive.Node:
-		to = &d.out.Nodes
 	}
 	a, err := which(c.What)
 	if err != nil {
@@ -180,6 +175,43 @@ func (d *declared) domains(c directive.Clause) error {
 	b, err := d.param(c.Of)
 	*to = append(*to, Pair{a, b})
 	return err
+}
+
+// nodes is a clause about the node of memory, or of a goroutine.
+func (d *declared) nodes(c directive.Clause) error {
+	name := c.Of
+	if c.Verb == directive.Pins {
+		name = c.What
+	}
+	node, err := d.node(name)
+	if err != nil {
+		return err
+	}
+	what := 0
+	switch c.Verb {
+	case directive.Node:
+		what, err = d.result(c.What)
+		d.out.Nodes = append(d.out.Nodes, OnNode{what, node})
+	case directive.Runs:
+		what, err = d.param(c.What)
+		d.out.Runs = append(d.out.Runs, OnNode{what, node})
+	default:
+		d.out.Pins = append(d.out.Pins, node)
+	}
+	return err
+}
+
+// node is a parameter that has a node, or a type parameter.
+func (d *declared) node(name string) (Bound, error) {
+	for _, list := range []*types.TypeParamList{d.sig.TypeParams(), d.sig.RecvTypeParams()} {
+		for i := range list.Len() {
+			if list.At(i).Obj().Name() == name {
+				return Bound{IsType, i}, nil
+			}
+		}
+	}
+	p, err := d.param(name)
+	return Bound{IsParam, p}, err
 }
 
 // number is a clause about a result whose life is its own, as a number's: what it comes from is used, no more.

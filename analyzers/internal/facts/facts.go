@@ -23,16 +23,20 @@ type Type struct{ Kind string }
 // Marker is a marker type's: the residency or the access that it stands for.
 type Marker struct{ Word, Name string }
 
+// Node is a type's: the NUMA node that it stands for.
+type Node struct{ Number int }
+
 // Func is what a call of a function does. Parameters are counted as go/ssa does: the
 // receiver is the first.
 type Func struct {
 	Params   []Param // sorted by Index and Path
 	Fresh    []Fresh // sorted by Result
 	Closes   []Close
-	Nodes    []Pair // a result, and the parameter that numbers the node of its memory
-	Pins     []int  // parameters that number the node of the goroutine from now on
-	Within   []Pair // a result, and the parameter whose domain it belongs to
-	Meets    []Pair // parameters that have to belong to the same domain
+	Nodes    []OnNode // results, and on which node their memory is
+	Pins     []Bound  // the node of the goroutine from now on
+	Runs     []OnNode // parameters that are functions, and on which node they are called
+	Within   []Pair   // a result, and the parameter whose domain it belongs to
+	Meets    []Pair   // parameters that have to belong to the same domain
 	Lends    []Lend
 	NeverNil []int // results that are never nil
 	Reads    []int // parameters whose memory it surely reads
@@ -122,10 +126,16 @@ type Extent struct {
 	Lo, N Bound
 }
 
-// Bound is a number that is known, or the parameter that gives it.
+// Bound is a number that is known, or the parameter or type parameter that gives it.
 type Bound struct {
 	Is BoundKind
 	V  int // the number, or the parameter's
+}
+
+// OnNode is a result or a parameter, and the number of its node.
+type OnNode struct {
+	What int
+	Node Bound
 }
 
 // BoundKind is what a bound is.
@@ -136,6 +146,7 @@ const (
 	NoBound BoundKind = iota // not known
 	IsConst
 	IsParam
+	IsType // of nodes only
 )
 
 // Fresh is a result that the caller has to release.
@@ -158,10 +169,12 @@ type Lend struct{ Func, Of int }
 func (*Uses) AFact()   {}
 func (*Type) AFact()   {}
 func (*Marker) AFact() {}
+func (*Node) AFact()   {}
 func (*Func) AFact()   {}
 
 func (*Uses) String() string     { return "uses the runtime" }
 func (t *Type) String() string   { return "is a " + t.Kind }
+func (n *Node) String() string   { return fmt.Sprintf("is on node %d", n.Number) }
 func (m *Marker) String() string { return m.Word + " " + m.Name }
 
 // String says what a function does, for tests.
@@ -182,10 +195,13 @@ func (f *Func) String() string {
 		parts = append(parts, fmt.Sprintf("%d within %d", p.A, p.B))
 	}
 	for _, p := range f.Nodes {
-		parts = append(parts, fmt.Sprintf("%d on node %d", p.A, p.B))
+		parts = append(parts, fmt.Sprintf("%d on node %s", p.What, p.Node))
 	}
 	if len(f.Pins) > 0 {
 		parts = append(parts, fmt.Sprintf("pins %v", f.Pins))
+	}
+	for _, p := range f.Runs {
+		parts = append(parts, fmt.Sprintf("runs %d on node %s", p.What, p.Node))
 	}
 	for _, p := range f.Meets {
 		parts = append(parts, fmt.Sprintf("%d meets %d", p.A, p.B))
@@ -251,12 +267,16 @@ func (e Extent) String() string {
 	return fmt.Sprintf("[%s+%s]", e.Lo, e.N)
 }
 
+func (b Bound) compare(o Bound) int { return cmp.Or(cmp.Compare(b.Is, o.Is), cmp.Compare(b.V, o.V)) }
+
 func (b Bound) String() string {
 	switch b.Is {
 	case IsConst:
 		return fmt.Sprint(b.V)
 	case IsParam:
 		return fmt.Sprintf("p%d", b.V)
+	case IsType:
+		return fmt.Sprintf("type %d", b.V)
 	}
 	return "?"
 }
@@ -271,7 +291,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -297,12 +317,18 @@ func (f *Func) Sort() {
 	slices.SortFunc(f.Fresh, func(a, b Fresh) int { return cmp.Compare(a.Result, b.Result) })
 	slices.SortFunc(f.Closes, func(a, b Close) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
 	f.Closes = slices.Compact(f.Closes)
-	for _, list := range []*[]Pair{&f.Within, &f.Meets, &f.Nodes} {
+	for _, list := range []*[]Pair{&f.Within, &f.Meets} {
 		slices.SortFunc(*list, func(a, b Pair) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 		*list = slices.Compact(*list)
 	}
+	for _, list := range []*[]OnNode{&f.Nodes, &f.Runs} {
+		slices.SortFunc(*list, func(a, b OnNode) int { return cmp.Or(cmp.Compare(a.What, b.What), a.Node.compare(b.Node)) })
+		*list = slices.Compact(*list)
+	}
+	slices.SortFunc(f.Pins, Bound.compare)
+	f.Pins = slices.Compact(f.Pins)
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
-	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Pins, &f.Places} {
+	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Places} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}

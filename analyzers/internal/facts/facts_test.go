@@ -23,6 +23,8 @@ func Move(dom int, t *T, other *T) (u *T, err error)   { return t, nil }
 func Done(t *T) bool                                   { return true }
 func Post(dst, src *T) (*T, error)                     { return nil, nil }
 func With(t *T, use func(*T) error) error              { return use(t) }
+func Run(node int, f func())                           {}
+func On[N any]() *T                                    { return nil }
 `
 
 func signature(t *testing.T, name string) *types.Signature {
@@ -67,6 +69,9 @@ func TestFromDirective(t *testing.T) {
 		{"Post", "fills=0 of dst on ok, meets=src of dst", "0:same used fill=0[r1 nil]; 0:same used[r1 nonnil]; 1 meets 0"},
 		{"Move", "within=0 of dom, fresh=0 on ok", "fresh 0[r1 nil]; 0 within 0"},
 		{"Post", "starts=0 of dst on ok, uses=src", "0:same used op=0[r1 nil]; 0:same used[r1 nonnil]; 1:same used[]"},
+		{"Move", "node=0 of dom, pins=dom", "0 on node p0; pins [p0]"},
+		{"Run", "runs=f of node", "runs 1 on node p0"},
+		{"On", "node=0 of N, pins=N", "0 on node type 0; pins [type 0]"},
 		{"With", "lends=use of t", "0:same used[]; lends 0 to 1"},
 	} {
 		f, err := FromDirective("F", signature(t, c.name), parse(t, c.effect))
@@ -78,6 +83,8 @@ func TestFromDirective(t *testing.T) {
 		{"T.Close", "releases=x", "no parameter or receiver x"},
 		{"T.Close", "acquires=x", "no parameter or receiver x"},
 		{"T.Close", "pins=x", "no parameter or receiver x"},
+		{"On", "pins=M", "no parameter or receiver M"},
+		{"Run", "runs=x of node", "no parameter or receiver x"},
 		{"T.Close", "meets=t of x", "no parameter or receiver x"},
 		{"T.Close", "within=3 of t", `"3" is not the number of a result`},
 		{"T.Close", "ends=0 of 4", `"4" is not the number of a result`},

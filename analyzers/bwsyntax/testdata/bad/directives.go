@@ -20,6 +20,9 @@ func noCondition(r *cpu) { _ = r.Close() } // want-above BW5013 "wants an error"
 //barewire:type handle
 func notAType() {} // want-above BW5012 "type belongs above the declaration of a type"
 
+//barewire:node 1
+func notATypeEither() {} // want-above BW5012 "node belongs above the declaration of a type"
+
 //barewire:effect uses=x
 type notAFunction struct{} // want-above BW5012 "effect belongs above"
 

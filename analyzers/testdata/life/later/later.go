@@ -152,28 +152,3 @@ func (s *Stream) ToHost(dst []float32, src *Buffer) (Pending, error) { return Pe
 //
 //barewire:effect starts=0 of src at all on ok, fresh=0 on ok
 func (s *Stream) FromPinned(dst *Buffer, src *Unified) (Pending, error) { return Pending{s.n}, nil }
-
-// NodeMemory is memory of one NUMA node.
-//
-//barewire:type handle
-type NodeMemory struct{ elements []float32 }
-
-// OnNode allocates n elements on a node.
-//
-//barewire:effect fresh=0 on ok, node=0 of node
-func OnNode(n, node int) (*NodeMemory, error) { return &NodeMemory{make([]float32, n)}, nil }
-
-// Elements are its memory.
-//
-//barewire:effect views=0 of m at all
-func (m *NodeMemory) Elements() []float32 { return m.elements }
-
-// Close frees it.
-//
-//barewire:effect releases=m on ok
-func (m *NodeMemory) Close() error { return nil }
-
-// Pin binds the calling goroutine's thread to the processors of a node, until unpin is called.
-//
-//barewire:effect pins=node
-func Pin(node int) (unpin func(), err error) { return func() {}, nil }

@@ -1808,3 +1808,244 @@ func NoteViewAt[A barewire.Access](w barewire.Window[Note, A], i int, ix *wire.I
 	}
 	return NoteSlotViewOf(NoteSlotAt(w, i), ix)
 }
+
+// Counter lives at node 1, where nothing else is asked for.
+type Counter struct {
+	Value uint64
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Counter) Equal(y *Counter) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Counter) Clone() *Counter {
+	if x == nil {
+		return nil
+	}
+	y := new(Counter)
+	*y = *x
+	return y
+}
+
+func (x *Counter) putBARE(p *[8]byte) {
+	binary.LittleEndian.PutUint64(p[0:], x.Value)
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Counter) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 8)
+	p := (*[8]byte)(out[n:])
+	binary.LittleEndian.PutUint64(p[0:], x.Value)
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Counter) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// CounterBinarySize is the size of every Counter's message in bytes.
+const CounterBinarySize = 8
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Counter) BinarySize() int {
+	return CounterBinarySize
+}
+
+func (x *Counter) getBARE(p *[8]byte) {
+	x.Value = binary.LittleEndian.Uint64(p[0:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Counter) UnmarshalBinary(b []byte) error {
+	if len(b) != 8 {
+		return bareCounter.Refuse(b)
+	}
+	p := (*[8]byte)(b)
+	x.Value = binary.LittleEndian.Uint64(p[0:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Counter) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 8 {
+		return 0, bareCounter.Explain(b, o, false)
+	}
+	p := (*[8]byte)(d.Buf)
+	x.Value = binary.LittleEndian.Uint64(p[0:])
+	return 8, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Counter) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareCounter)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareCounter = wire.Type{
+	Name: "Counter",
+	Text: "struct{value:u64}",
+}
+
+// BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema sample.Counter@sha256:412dfbc4c27451cdf1ce58c410bc2cdc448a1ef25c071e9d5f6b400525a699e9
+func (Counter) BareLayout() (l barewire.LayoutOf[Counter]) {
+	return l
+}
+
+// BareCastable marks a type whose memory is its message. It is never called.
+func (Counter) BareCastable() (c barewire.CastableOf[Counter]) {
+	return c
+}
+
+// infoCounter is what the runtime knows of a Counter.
+var infoCounter = barewire.TypeInfo{
+	Name:  "sample.Counter",
+	Size:  8,
+	Align: 8,
+	Hash: [32]byte{
+		0x41, 0x2d, 0xfb, 0xc4, 0xc2, 0x74, 0x51, 0xcd,
+		0xf1, 0xce, 0x58, 0xc4, 0x10, 0xbc, 0x2c, 0xdc,
+		0x44, 0x8a, 0x1e, 0xf2, 0x5c, 0x07, 0x1e, 0x9d,
+		0x5f, 0x6b, 0x40, 0x05, 0x25, 0xa6, 0x99, 0xe9,
+	},
+}
+
+// CounterCPU is memory for Counter values in the machine's own memory.
+type CounterCPU[A barewire.Access] = barewire.Region[Counter, barewire.CPU, A]
+
+// CounterNUMA is memory for Counter values in the machine's memory at one node.
+type CounterNUMA[A barewire.Access] = barewire.Region[Counter, barewire.NUMA, A]
+
+// CounterWindow is an open region of Counter values.
+type CounterWindow[A barewire.Access] = barewire.Window[Counter, A]
+
+// CounterInCPU is the place of regions in the machine's own memory.
+func CounterInCPU() barewire.Place[Counter, barewire.CPU] {
+	return barewire.MintPlace[Counter, barewire.CPU](&infoCounter, barewire.InCPU, -1, false)
+}
+
+// CounterInNUMA is the place of regions in the machine's memory at one node, node 1 where nothing else is asked for.
+func CounterInNUMA() barewire.Place[Counter, barewire.NUMA] {
+	return barewire.MintPlace[Counter, barewire.NUMA](&infoCounter, barewire.InNUMA, 1, false)
+}
+
+// CounterView reads and writes a Counter in place, over its 8 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type CounterView struct{ p *[8]byte }
+
+// CounterViewOf returns a view of the first 8 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
+func CounterViewOf(b []byte) (v CounterView, err error) {
+	if len(b) < 8 {
+		return v, (*faultCounter)(wire.CutAt(len(b)))
+	}
+	return CounterView{(*[8]byte)(b)}, nil
+}
+
+// faultCounter is the error of a Counter's bytes. It wraps a *wire.Error.
+type faultCounter wire.Fault
+
+func (f *faultCounter) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultCounter) Unwrap() error {
+	return bareCounter.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema sample.Counter@sha256:412dfbc4c27451cdf1ce58c410bc2cdc448a1ef25c071e9d5f6b400525a699e9
+//barewire:effect views=0 of v
+func (v CounterView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Counter.
+func (v CounterView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v CounterView) Load(x *Counter) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v CounterView) Store(x *Counter) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Value reads value.
+func (v CounterView) Value() uint64 {
+	return binary.LittleEndian.Uint64(v.p[0:])
+}
+
+// SetValue writes value.
+func (v CounterView) SetValue(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[0:], x)
+}
+
+// Counter's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Counter)(nil)) - 8]struct{}{}
+
+// CounterOver returns the first 8 bytes of b as a Counter, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+//
+//barewire:effect views=0 of b on ok
+func CounterOver(b []byte) (*Counter, error) {
+	return wire.Over[Counter](b)
+}
+
+// CounterSliceOver is CounterOver for as many values as b holds; its length must be a
+// multiple of 8.
+//
+//barewire:effect views=0 of b on ok
+func CounterSliceOver(b []byte) ([]Counter, error) {
+	return wire.SliceOver[Counter](b)
+}
+
+// CounterAt is a view of the element with index i, good as long as w is open. It panics
+// as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
+func CounterAt[A barewire.Access](w barewire.Window[Counter, A], i int) CounterView {
+	return CounterView{(*[8]byte)(barewire.At(w, i, 8))}
+}
+
+// CounterAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
+func CounterAll[A barewire.Access](w barewire.Window[Counter, A]) iter.Seq2[int, CounterView] {
+	return func(yield func(int, CounterView) bool) {
+		first, n := barewire.Elements(w)
+		at, end := uintptr(0), uintptr(n)*8
+		for i := 0; at < end; i++ {
+			p := (*[8]byte)(barewire.Step(first, at))
+			if at += 8; !yield(i, CounterView{p}) {
+				return
+			}
+		}
+	}
+}
