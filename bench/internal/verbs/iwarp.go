@@ -146,7 +146,16 @@ type iwarpRun func(ctx context.Context, s *side, n int) error
 
 // overIWARP makes a row's Open of what it runs on a connection.
 func overIWARP(way string, run iwarpRun) func() (*Loop, error) {
-	open := func(l *Loop) error {
+	where := anywhere
+	if ways[way].Mode == rdma.Busy {
+		where = separate
+	}
+	return opener(placed(where, connects(way, run)))
+}
+
+// connects starts a peer and runs operations on a connection to it.
+func connects(way string, run iwarpRun) func(*Loop) error {
+	return func(l *Loop) error {
 		addr, err := l.start(way)
 		if err != nil {
 			return err
@@ -168,10 +177,6 @@ func overIWARP(way string, run iwarpRun) func() (*Loop, error) {
 		l.Run = func(n int) error { return run(ctx, s, n) }
 		return nil
 	}
-	if ways[way].Mode == rdma.Busy {
-		open = apart(open)
-	}
-	return opener(open)
 }
 
 // iwarpPing exchanges packets with the application on the other side.

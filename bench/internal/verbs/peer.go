@@ -22,10 +22,25 @@ const PeerEnv = "BAREWIRE_BENCH_PEER"
 // pinEnv says to a peer on which processor it is to stay.
 const pinEnv = "BAREWIRE_BENCH_PIN"
 
+// placing says where the two processes of a row run.
+type placing int
+
+const (
+	anywhere placing = iota // as the system likes
+	separate                // on a processor each
+	together                // both on the same
+)
+
 // apart makes a row one whose two processes stay on a processor each.
-func apart(open func(*Loop) error) func(*Loop) error {
+func apart(open func(*Loop) error) func(*Loop) error { return placed(separate, open) }
+
+// placed makes a row one whose two processes stay where it says.
+func placed(where placing, open func(*Loop) error) func(*Loop) error {
+	if where == anywhere {
+		return open
+	}
 	return func(l *Loop) error {
-		cpu, undo, err := pin()
+		cpu, undo, err := pin(where)
 		if err != nil {
 			return err
 		}

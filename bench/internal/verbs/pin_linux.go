@@ -12,7 +12,7 @@ import (
 // pin keeps all threads of this process on one of the processors that it may use, until
 // undo is called, and says which is for the peer, -1 if there is none. Where two processes
 // spin they need one each, and a system that is busy with others puts them on the same one for long.
-func pin() (peer int, undo func() error, err error) {
+func pin(where placing) (peer int, undo func() error, err error) {
 	var may unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &may); err != nil {
 		return -1, nil, fmt.Errorf("which processors there are: %w", err)
@@ -27,6 +27,9 @@ func pin() (peer int, undo func() error, err error) {
 		case peer < 0:
 			peer = cpu
 		}
+	}
+	if where == together {
+		peer = own
 	}
 	if peer < 0 {
 		return -1, func() error { return nil }, nil
