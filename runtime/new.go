@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
 
 // Option changes how memory is allocated.
@@ -36,13 +37,7 @@ func New[T Fixed[T], R hostMemory](p Place[T, R], n int, opts ...Option) (*Regio
 	if p.kind != InCPU {
 		return nil, fmt.Errorf("barewire: new: barewire.New allocates in cpu memory, and this place of %s is %s: use its allocator", p.info.Name, p.kind)
 	}
-	spec := region.Spec{Type: p.info, Count: n}
-	for _, o := range opts {
-		if o != nil {
-			o(&spec)
-		}
-	}
-	h, err := region.New(spec)
+	h, err := region.New(Gather(seal.Key(), p.info, n, opts))
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +50,7 @@ type Back struct {
 	Huge  string // "": ordinary pages; "advised": huge where the kernel can; "reserved": huge
 	File  bool   // it is a file's memory, so other processes can map it
 	Note  string // why it has no file; empty where it has one
+	Why   string // why it is not where it was wanted first; empty where it is, see places with OrUnified
 	Bytes int    // of its elements
 	Align int    // that its start has, in bytes
 }
@@ -69,7 +65,7 @@ func Backing[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Back, error
 	defer r.h.Drop()
 	t := r.h.Type()
 	base := uintptr(r.h.Base())
-	b := Back{Kind: InCPU, Bytes: r.h.Count() * int(t.Size), Align: int(base & -base), File: r.h.NoFile() == nil}
+	b := Back{Kind: home(r.h), Why: r.h.Why(), Bytes: r.h.Count() * int(t.Size), Align: int(base & -base), File: r.h.NoFile() == nil}
 	if !b.File {
 		b.Note = r.h.NoFile().Error()
 	}
@@ -86,6 +82,9 @@ func Backing[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Back, error
 type Placed struct {
 	Kind Kind
 	Node int // of NUMA, that all pages lie at; -1 where they lie at several, none was touched yet, or the system does not tell
+	// Nodes are those that pages lie at, in ascending order; of large memory 4096 pages are looked at.
+	// Memory that the system has no pages of, as device-dax, lies at the node that the device says it belongs to.
+	Nodes []int
 }
 
 // Placement asks the system where a region's memory lies now: pages get their
@@ -97,5 +96,31 @@ func Placement[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Placed, e
 		return Placed{}, err
 	}
 	defer r.h.Drop()
-	return Placed{Kind: InCPU, Node: r.h.Node()}, nil
+	p := Placed{Kind: home(r.h), Node: -1, Nodes: r.h.Nodes()}
+	if len(p.Nodes) == 1 {
+		p.Node = p.Nodes[0]
+	}
+	return p, nil
+}
+
+// home is the residency that memory was allocated with.
+func home(h *region.Handle) Kind {
+	if k := Kind(h.Home()); k != NoKind {
+		return k
+	}
+	return InCPU
+}
+
+// Gather is for the runtime's allocators: what options say of memory.
+func Gather(f seal.Friend, info *TypeInfo, n int, opts []Option) region.Spec {
+	spec := region.Spec{Type: info, Count: n}
+	if !f.OK() {
+		return spec
+	}
+	for _, o := range opts {
+		if o != nil {
+			o(&spec)
+		}
+	}
+	return spec
 }

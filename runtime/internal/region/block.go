@@ -17,7 +17,7 @@ type Block struct {
 	typ   *Type
 	count int
 	name  string // as given by its owner; may be empty
-	huge  bool   // huge pages were asked for
+	spec  Spec   // as it was asked for
 	refs  atomic.Int32
 	mem   memory // changes only in Share and Renew
 
@@ -30,6 +30,17 @@ type Spec struct {
 	Count int
 	Name  string // for errors; may be empty
 	Huge  bool   // huge pages, where there are any
+
+	// Home is the residency, as package barewire numbers them; 0 is the machine's own memory.
+	Home uint8
+	// Prepare is called on each new mapping before anybody touches it, when the region is made and when
+	// its elements move to memory with a file: it places them. An error is [ErrPlace]. Memory with it is
+	// mapped under the race detector, too.
+	Prepare func(base unsafe.Pointer, size uintptr) error
+	// Why says why the memory is not where it was wanted first; empty where it is.
+	Why string
+	// Extra belongs to the package that the residency is of; it is not looked at here.
+	Extra any
 }
 
 // Huge says what pages memory has.
@@ -66,13 +77,14 @@ type ask struct {
 	size, align uintptr
 	huge        bool
 	name        string
+	prepare     func(base unsafe.Pointer, size uintptr) error // see Spec
 }
 
 // New allocates zeroed memory for spec.Count elements, and gives its first handle.
 func New(spec Spec) (*Handle, error) {
 	made := where.Here()
 	t := spec.Type
-	b := &Block{typ: t, count: spec.Count, name: spec.Name, huge: spec.Huge}
+	b := &Block{typ: t, count: spec.Count, name: spec.Name, spec: spec}
 	fail := func(why error, detail string) error {
 		return &Error{Op: "new", Region: spec.Name, Type: t.Name, Made: made.String(), Detail: detail, Err: why}
 	}
@@ -90,13 +102,48 @@ func New(spec Spec) (*Handle, error) {
 		return nil, fail(ErrNoMemory, fmt.Sprintf("%s of %d bytes: more than the %d MiB of the machine", Elements(spec.Count), t.Size, most>>20))
 	}
 	mem, err := obtain(b.ask())
-	if err != nil {
+	var place *placeError
+	switch {
+	case errors.As(err, &place):
+		return nil, refused(spec, made, place.why)
+	case err != nil:
 		return nil, fail(ErrNoMemory, err.Error())
 	}
 	b.mem = mem
 	b.refs.Store(1)
 	return newHandle(b, made), nil
 }
+
+// Refused is the error of memory that cannot be had where it was wanted, for allocators: [ErrPlace], and why.
+func Refused(spec Spec, why error) error { return refused(spec, where.Here(), why) }
+
+func refused(spec Spec, made where.Mark, why error) error {
+	return &Error{Op: "new", Region: spec.Name, Type: spec.Type.Name, Made: made.String(), Err: ErrPlace, Cause: why}
+}
+
+// Bytes is what the elements take, for allocators that make the memory before they call [Adopt].
+func (s Spec) Bytes() (uintptr, error) {
+	t, made := s.Type, where.Here()
+	e := &Error{Op: "new", Region: s.Name, Type: t.Name, Made: made.String(), Err: ErrRange}
+	switch {
+	case t.Size == 0 || t.Align&(t.Align-1) != 0:
+		e.Detail = fmt.Sprintf("the type says %d bytes aligned to %d: generate it again", t.Size, t.Align)
+	case s.Count <= 0:
+		e.Detail = fmt.Sprintf("%d elements; a region has at least one", s.Count)
+	case uint64(s.Count) > (math.MaxInt-maxPage)/t.Size:
+		e.Err, e.Detail = ErrNoMemory, fmt.Sprintf("%s of %d bytes: more than a process can address", Elements(s.Count), t.Size)
+	default:
+		return uintptr(s.Count) * uintptr(t.Size), nil
+	}
+	return 0, e
+}
+
+// placeError is memory that cannot be had where it was wanted.
+type placeError struct{ why error }
+
+func (e *placeError) Error() string { return e.why.Error() }
+
+func (e *placeError) Unwrap() error { return e.why }
 
 // maxPage is more than any page that memory is rounded to.
 const maxPage = 1 << 30
@@ -132,7 +179,7 @@ func (b *Block) bytes() uintptr { return uintptr(b.count) * uintptr(b.typ.Size) 
 
 // ask is what the system was asked for the memory.
 func (b *Block) ask() ask {
-	a := ask{size: b.bytes(), align: uintptr(max(b.typ.Align, 1)), huge: b.huge, name: b.name}
+	a := ask{size: b.bytes(), align: uintptr(max(b.typ.Align, 1)), huge: b.spec.Huge, name: b.name, prepare: b.spec.Prepare}
 	if a.name == "" {
 		a.name = b.typ.Name
 	}

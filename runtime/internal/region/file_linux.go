@@ -22,17 +22,10 @@ func obtainFile(a ask) (memory, error) {
 			m.huge = HugeReserved
 			return m, nil
 		}
-		// Transparent huge pages need the alignment too.
+		// There are too few, or none where they were wanted. Transparent huge pages need the alignment too.
 		a.align = max(a.align, hugePage)
 	}
-	m, err := mapMemfd(a, pageSize(), 0)
-	if err == nil && a.huge {
-		err := unix.Madvise(unsafe.Slice((*byte)(m.base), m.size), unix.MADV_HUGEPAGE)
-		if err == nil {
-			m.huge = HugeAdvised
-		}
-	}
-	return m, err
+	return mapMemfd(a, pageSize(), 0)
 }
 
 // seals keep the size, and the seals: who is given the file to write to could else
@@ -69,6 +62,7 @@ func mapMemfd(a ask, page uintptr, flags int) (m memory, err error) {
 		return memory{}, fmt.Errorf("memfd_create: %w", err)
 	}
 	file := os.NewFile(uintptr(fd), name)
+	huge := NotHuge
 	m, err = mapAround(a, page, func(at unsafe.Pointer, size uintptr) error {
 		if err := unix.Ftruncate(fd, int64(size)); err != nil {
 			return fmt.Errorf("memfd of %d bytes: %w", size, err)
@@ -76,12 +70,19 @@ func mapMemfd(a ask, page uintptr, flags int) (m memory, err error) {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
 			return fmt.Errorf("sealing a memfd's size: %w", err)
 		}
-		return mapAt(at, size, fd, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		if err := mapAt(at, size, fd, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+			return err
+		}
+		// Before anything is touched: pages do not grow later.
+		if a.huge && flags == 0 && unix.Madvise(unsafe.Slice((*byte)(at), size), unix.MADV_HUGEPAGE) == nil {
+			huge = HugeAdvised
+		}
+		return nil
 	})
 	if err != nil {
 		file.Close()
 		return memory{}, err
 	}
-	m.file = file
+	m.file, m.huge = file, huge
 	return m, nil
 }

@@ -22,6 +22,11 @@ type Given struct {
 	// File returns the file that the memory is a shared mapping of, and the offset there; nil: it has none. The
 	// file stays the allocator's.
 	File func() (*os.File, int64, error)
+	// NoFile says why it has none.
+	NoFile error
+	// Nodes are the nodes of NUMA where the memory lies now, where the system does not know it by its pages, as of
+	// device-dax; nil: the system is asked.
+	Nodes func() []int
 	// DMABuf exports the memory for other devices; nil: it cannot be.
 	DMABuf func() (DMABuf, error)
 	// Release gives the memory back. It is called once, when the last handle has gone; nil: there is nothing to do.
@@ -55,9 +60,10 @@ func Adopt(spec Spec, g Given) (*Handle, error) {
 	case g.Base == nil || uintptr(g.Base)%uintptr(align) != 0:
 		return nil, fail(fmt.Sprintf("its memory is at %#x, which is not aligned to %d", uintptr(g.Base), align))
 	}
-	b := &Block{typ: t, count: spec.Count, name: spec.Name, mem: memory{
-		base: g.Base, size: g.Size, given: &g, noFile: errors.New("its allocator gave it none"),
-	}}
+	if g.NoFile == nil {
+		g.NoFile = errors.New("its allocator gave it none")
+	}
+	b := &Block{typ: t, count: spec.Count, name: spec.Name, spec: spec, mem: memory{base: g.Base, size: g.Size, given: &g, noFile: g.NoFile}}
 	b.refs.Store(1)
 	return newHandle(b, made), nil
 }

@@ -303,6 +303,19 @@ func (h *Handle) Memory() (base unsafe.Pointer, n int, file func() (*os.File, in
 //go:norace
 func (h *Handle) Base() unsafe.Pointer { return h.block.mem.base }
 
+// Home is the residency that it was allocated with, see Spec.
+func (h *Handle) Home() uint8 { return h.block.spec.Home }
+
+// Why says why the memory is not where it was wanted first; empty where it is.
+func (h *Handle) Why() string { return h.block.spec.Why }
+
+// Extra is what the package that the residency is of keeps for the memory.
+func (h *Handle) Extra() any { return h.block.spec.Extra }
+
+// Alone reports whether no other handle has the memory. It is for the holder of a move, and for
+// who knows that nobody makes siblings meanwhile.
+func (h *Handle) Alone() bool { return h.block.refs.Load() == 1 }
+
 // Huge says what pages the memory has.
 func (h *Handle) Huge() Huge { return h.block.mem.huge }
 

@@ -16,12 +16,12 @@ var errRaceHeap = errors.New("under the race detector regions are on the Go heap
 // obtain maps memory, with a file where the system can, or takes it from the
 // heap where races are looked for: the detector sees no other memory.
 func obtain(a ask) (memory, error) {
-	if Race {
+	if Race && a.prepare == nil {
 		return fromHeap(a, errRaceHeap)
 	}
 	m, err := obtainFile(a)
-	if err == nil {
-		return m, nil
+	if _, ok := err.(*placeError); err == nil || ok {
+		return m, err
 	}
 	return mapAnonymous(a, err)
 }
@@ -58,7 +58,13 @@ func mapAround(a ask, page uintptr, fill func(at unsafe.Pointer, size uintptr) e
 	// align is a multiple of the guard page, so at least that is left before.
 	skip := align - uintptr(base)&(align-1)
 	at := unsafe.Add(base, skip)
-	if err := fill(at, size); err != nil {
+	err = fill(at, size)
+	if err == nil && a.prepare != nil {
+		if err = a.prepare(at, size); err != nil {
+			err = &placeError{err}
+		}
+	}
+	if err != nil {
 		_ = unix.MunmapPtr(whole.base, whole.size)
 		return memory{}, err
 	}

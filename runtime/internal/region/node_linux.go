@@ -2,6 +2,7 @@ package region
 
 import (
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -10,12 +11,29 @@ import (
 // mostPages bounds how many pages Node looks at.
 const mostPages = 4096
 
-// Node is the NUMA node where the memory lies now, as far as its pages were touched; -1
-// where none was, they lie at several nodes, or the kernel does not tell, as in
+// Node is the NUMA node where the memory lies now; -1 where no page was touched, they lie
+// at several nodes, or the kernel does not tell. See Nodes.
+func (h *Handle) Node() int {
+	if nodes := h.Nodes(); len(nodes) == 1 {
+		return nodes[0]
+	}
+	return -1
+}
+
+// Nodes are the NUMA nodes where the memory lies now, in ascending order, as far as its pages
+// were touched; none where no page was, or the kernel does not tell, as in
 // containers that forbid it. Of large memory it looks at 4096 pages, spread evenly.
 // Source: move_pages(2), without nodes to move to. Who calls it holds the handle.
-func (h *Handle) Node() int {
+func (h *Handle) Nodes() []int {
 	m := &h.block.mem
+	if g := m.given; g != nil {
+		if g.Nodes != nil {
+			return g.Nodes()
+		}
+		if g.Opaque {
+			return nil
+		}
+	}
 	page := pageSize()
 	pages := m.size / page
 	step := max((pages+mostPages-1)/mostPages, 1)
@@ -23,28 +41,27 @@ func (h *Handle) Node() int {
 	for i := uintptr(0); i < pages; i += step {
 		at = append(at, unsafe.Add(m.base, i*page))
 	}
+	if len(at) == 0 { // a part of a page, from a pool
+		at = append(at, m.base)
+	}
 	status := make([]int32, len(at))
 	_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(at)),
 		uintptr(unsafe.Pointer(&at[0])), 0, uintptr(unsafe.Pointer(&status[0])), 0)
 	runtime.KeepAlive(at)
 	if errno != 0 {
-		return -1
+		return nil
 	}
-	return oneNode(status)
+	return nodesOf(status)
 }
 
-// oneNode is the node that pages lie at, by their status: a node, or an error,
+// nodesOf are the nodes that pages lie at, by their status: a node, or an error,
 // as for a page that was never touched.
-func oneNode(status []int32) int {
-	node := -1
+func nodesOf(status []int32) (nodes []int) {
 	for _, s := range status {
-		switch {
-		case s < 0 || int(s) == node:
-		case node >= 0:
-			return -1
-		default:
-			node = int(s)
+		if s >= 0 && !slices.Contains(nodes, int(s)) {
+			nodes = append(nodes, int(s))
 		}
 	}
-	return node
+	slices.Sort(nodes)
+	return nodes
 }

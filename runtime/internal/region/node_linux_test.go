@@ -2,6 +2,7 @@ package region
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -35,19 +36,19 @@ func TestNode(t *testing.T) {
 	}
 }
 
-func TestOneNode(t *testing.T) {
-	for _, c := range []struct {
-		status []int32
-		want   int
-	}{
-		{nil, -1},
-		{[]int32{-2, -2}, -1},
-		{[]int32{-2, 1, 1, -14}, 1},
-		{[]int32{0, 0, 1}, -1},
-		{[]int32{2, 0}, -1},
+func TestNodesOf(t *testing.T) {
+	for _, c := range []struct{ status, want []int }{
+		{},
+		{status: []int{-2, -2}},
+		{[]int{-2, 1, 1, -14}, []int{1}},
+		{[]int{0, 2, 0, 1}, []int{0, 1, 2}},
 	} {
-		if got := oneNode(c.status); got != c.want {
-			t.Errorf("%v: %d, want %d", c.status, got, c.want)
+		var status []int32
+		for _, s := range c.status {
+			status = append(status, int32(s))
+		}
+		if got := nodesOf(status); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.status, got, c.want)
 		}
 	}
 }
