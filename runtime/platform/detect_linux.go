@@ -12,5 +12,6 @@ func Detect(ctx context.Context) (*Machine, error) {
 		return nil, err
 	}
 	m.Root = "/"
+	m.Limits.PageSize = known(uint64(os.Getpagesize()), "getpagesize(2)")
 	return m, nil
 }

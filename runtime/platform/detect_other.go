@@ -4,6 +4,7 @@ package platform
 
 import (
 	"context"
+	"os"
 	"runtime"
 )
 
@@ -12,5 +13,9 @@ func Detect(ctx context.Context) (*Machine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &Machine{System: runtime.GOOS, NUMA: NUMA{Err: ErrNotLinux}}, nil
+	return &Machine{
+		System: runtime.GOOS,
+		NUMA:   NUMA{Err: ErrNotLinux}, CXL: CXL{Err: ErrNotLinux}, RDMA: RDMA{Err: ErrNotLinux}, GPU: GPUs{Err: ErrNotLinux},
+		Limits: Limits{PageSize: known(uint64(os.Getpagesize()), "getpagesize")},
+	}, nil
 }

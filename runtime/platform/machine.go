@@ -8,21 +8,37 @@ import (
 // Machine is what was found.
 type Machine struct {
 	System string `json:"system"` // the operating system: "linux", as runtime.GOOS has it
-	Root   string `json:"root"`   // what was read: "/" for this machine
+	Root   string `json:"root"`   // what was read: "/" for this machine, empty for another tree
+
 	NUMA   NUMA   `json:"numa"`
+	CXL    CXL    `json:"cxl"`
+	Dax    []Dax  `json:"dax"` // dax devices of all kinds, by name
+	RDMA   RDMA   `json:"rdma"`
+	GPU    GPUs   `json:"gpu"`
+	Limits Limits `json:"limits"`
+	Kernel Kernel `json:"kernel"`
 }
 
 // DetectFS reads a machine from its files: fsys is the root, with sys, proc and dev in it. Files that are
 // absent, unreadable or malformed are facts that are not known; an error is a context that ended, or a root that cannot be read.
 //
-// Links are followed as fsys follows them. Where fsys has no [fs.ReadLinkFS], what links say (drivers, kinds of dax
-// devices) is not known.
+// Links are followed as fsys follows them: [os.Root] keeps those of a tree that somebody else made within it. Where fsys
+// has no [fs.ReadLinkFS], what links say (drivers, kinds of dax devices) is not known.
 func DetectFS(ctx context.Context, fsys fs.FS) (*Machine, error) {
 	t := newTree(ctx, fsys)
 	if _, err := t.names("."); err != nil {
 		return nil, err
 	}
-	m := &Machine{System: "linux", NUMA: t.numa()}
+	t.procStatus = t.text("proc/self/status")
+	t.mounts, t.group = t.cgroupMounts(), t.groups()
+
+	m := &Machine{System: "linux", Kernel: t.kernel(), Limits: t.limits(), NUMA: t.numa(), RDMA: t.rdma()}
+	m.NUMA.CPUsAllowed, m.NUMA.Allowed = t.allowed()
+	devices, err := t.pci()
+	m.GPU = t.gpus(devices, err, m.Kernel.Release)
+	m.CXL = t.cxl(devices)
+	m.Dax = t.dax(m.NUMA.Online)
+	t.kinds(m)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,11 @@ type tree struct {
 	fsys  fs.FS
 	buf   []byte // what read reads into
 	reads int
+
+	// What several facts are read from.
+	procStatus Fact[string]
+	mounts     []mount
+	group      map[string]string // the process's control groups, by controller
 }
 
 func newTree(ctx context.Context, fsys fs.FS) *tree {
@@ -70,13 +75,16 @@ func (t *tree) read(name string) (_ []byte, err error) {
 	}
 }
 
+// blanks is what is around a value. Old kernels end lists with a zero byte too, as trees captured of them show.
+const blanks = " \t\r\n\x00"
+
 // text reads a file that is one value: without the blanks around it.
 func (t *tree) text(name string) Fact[string] {
 	b, err := t.read(name)
 	if err != nil {
 		return unknown[string](name, err)
 	}
-	return known(strings.TrimSpace(string(b)), name)
+	return known(strings.Trim(string(b), blanks), name)
 }
 
 // number reads a file that is a number, in C's notation: 64, 0x40.
@@ -204,6 +212,15 @@ func parseNumber(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 0, 64)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %s is no number", ErrMalformed, quote(s))
+	}
+	return n, nil
+}
+
+// parseHex reads a hexadecimal number without 0x before it.
+func parseHex(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s is no hexadecimal number", ErrMalformed, quote(s))
 	}
 	return n, nil
 }
