@@ -42,6 +42,8 @@ type analyzer struct {
 	reports   []report
 	capped    int // runs that cost too much: they are silent
 	steps     int // instructions that runs took, and blocks that their states came to
+	most      int // facts that one of them had
+	words     int // of memory that shapes take
 
 	whole bool                          // for tests: runs are not of slices
 	kinds func(types.Type) string       // for tests: instead of facts
@@ -135,8 +137,15 @@ func (a *analyzer) function(fn *ssa.Function) {
 			panic(fmt.Sprintf("%s: %v", fn, p)) // a fault of ours: whoever runs the analyzer says so
 		}
 	}()
-	a.expects(fn)
 	obj, _ := fn.Object().(*types.Func)
+	if tooBig(fn) {
+		a.capped++
+		if obj != nil && !a.declared[obj] {
+			a.sums[obj] = &facts.Func{Flushes: true, Hears: true} // whatever it does
+		}
+		return
+	}
+	a.expects(fn)
 	var sum *facts.Func
 	if obj != nil && fn.Parent() == nil {
 		sum = a.summarize(fn)
@@ -207,6 +216,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 	r.exits = r.activate(fr, s)
 	r.leave()
 	a.steps += r.steps
+	a.most = max(a.most, r.facts+r.kept)
 	if r.over {
 		a.capped++
 		return nil
@@ -222,6 +232,10 @@ func (a *analyzer) shape(fn *ssa.Function) *shape {
 	sh := a.shapes[fn]
 	if sh == nil {
 		sh = shapeOf(fn)
+		if a.words += sh.words(); a.words > maxShapes { // they can be worked out again
+			clear(a.shapes)
+			a.words = sh.words()
+		}
 		a.shapes[fn] = sh
 	}
 	return sh

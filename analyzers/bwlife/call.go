@@ -128,7 +128,7 @@ func (r *run) dispatch(fr *frame, s *state, site ssa.CallInstruction, t target) 
 		sum = r.a.effects(t.obj)
 	}
 	literal := t.fn != nil && t.fn.Parent() != nil
-	if t.fn != nil && len(t.fn.Blocks) > 0 && len(r.stack) < maxDepth && !r.inStack(t.fn) && (literal || r.a.answers(t.fn) || r.worthInlining(t, sum)) {
+	if t.fn != nil && len(t.fn.Blocks) > 0 && len(r.stack) < maxDepth && !r.inStack(t.fn) && (literal || r.a.answers(t.fn) || r.worthInlining(t, sum)) && !tooBig(t.fn) {
 		return r.inline(fr, s, site, t)
 	}
 	if sum != nil && sum.NoReturn {
@@ -138,6 +138,9 @@ func (r *run) dispatch(fr *frame, s *state, site ssa.CallInstruction, t target) 
 		return r.loop(fr, s, site, t, yield)
 	}
 	if sum == nil {
+		if literal {
+			r.handOver(s, t.val) // it is not run, but may do anything
+		}
 		return r.stranger(fr, s, site, t)
 	}
 	return r.apply(fr, s, site, t, sum)

@@ -26,7 +26,8 @@
 // conditions, addresses, closures, structs, objects. Memory is by place: a root and a path of fields, so that a handle
 // in a field of a local struct, or of one that was passed, is the same handle. States that are the same are
 // run once; what is dead by liveness is dropped from them, which makes them the same soon (collect). More than a few dozen states at a
-// block, and the run is given up: nothing is said, and nothing known of the parameter.
+// block, or more facts in all states together than a bound, and the run is given up: nothing is said, and nothing known of the parameter. So a
+// run has a bound on its memory as on its steps; and a function of which it takes too much memory to say what is live is not looked at.
 //
 // Conditions keep ways apart that belong apart: a flag that is tested twice, an error that is nil where the handle is not, io.EOF and
 // errors.Is, integers compared with constants, small numbers that are counted up and down (count.go). A call that may fail goes two ways. On the one where it failed nothing is reported as long as

@@ -12,11 +12,12 @@ import (
 
 // What one run may cost. Beyond it nothing is known, and nothing said.
 const (
-	maxStates = 48    // ways to come to one block
-	maxSteps  = 60000 // instructions
-	maxDepth  = 5     // functions inside each other
-	maxDefers = 40    // calls that are deferred
-	maxSame   = 3     // of them by one statement, in a loop
+	maxStates = 48      // ways to come to one block
+	maxSteps  = 60000   // instructions
+	maxFacts  = 1 << 18 // facts in the states that it keeps: memory
+	maxDepth  = 5       // functions inside each other
+	maxDefers = 40      // calls that are deferred
+	maxSame   = 3       // of them by one statement, in a loop
 )
 
 // spec is what a run follows: the result of a call, or a parameter.
@@ -43,6 +44,7 @@ type run struct {
 	objects  table[objectKey]
 	infos    []objectInfo
 	steps    int
+	facts    int  // in the states that were kept; see room
 	over     bool // it cost too much
 	reports  []report
 	exits    []exit
@@ -184,6 +186,7 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 				e := r.out(fr, s, last)
 				if k := s.key(r, r.results(e.results).number()); !seen[k] {
 					seen[k] = true
+					r.room(s.size())
 					exits = append(exits, e)
 				}
 			case *ssa.If:
@@ -206,6 +209,14 @@ func (r *run) activate(fr *frame, s *state) (exits []exit) {
 		}
 	}
 	return exits
+}
+
+// room notes that a state is kept. With the steps of a run, its facts bound what memory it takes: states that were at a block are remembered as
+// long as the activation goes on.
+func (r *run) room(facts int) {
+	if r.facts += facts; r.facts+r.kept > maxFacts {
+		r.over = true
+	}
 }
 
 // out is a way out with what it returns.
@@ -256,7 +267,16 @@ func (r *run) block(fr *frame, b *ssa.BasicBlock, s *state) []*state {
 				}
 			}
 		}
-		if states = next; len(states) == 0 {
+		if len(next) > len(states) {
+			now := 0
+			for _, s := range next {
+				now += s.size()
+			}
+			if r.facts+now > maxFacts {
+				r.over = true
+			}
+		}
+		if states = next; len(states) == 0 || r.over {
 			return nil
 		}
 	}
@@ -375,6 +395,7 @@ func (r *run) enters(fr *frame, t *todo, from, to *ssa.BasicBlock, s *state) {
 		return
 	}
 	r.steps++
+	r.room(s.size())
 	t.seen[k] = true
 	t.met[at]++
 	t.add(to.Index, s)

@@ -27,6 +27,25 @@ func (b bits) or(o bits) (more bool) {
 	return more
 }
 
+// What shapes may cost. A function whose shape takes more than the first is not looked at, and nothing is known of it; of all that
+// a package has so much is kept as the second says. Both are numbers of words of 8 bytes.
+const (
+	maxShape  = 4 << 20
+	maxShapes = 8 << 20
+)
+
+// words is how much memory a shape takes, but for what grows as the function does.
+func (sh *shape) words() int { return len(sh.in) * ((len(sh.index) + 63) / 64) }
+
+// tooBig reports whether a function is too big to be looked at: what is live is worked out for each block, of all values.
+func tooBig(fn *ssa.Function) bool {
+	values := len(fn.Params) + len(fn.FreeVars)
+	for _, b := range fn.Blocks {
+		values += len(b.Instrs)
+	}
+	return len(fn.Blocks)*((values+63)/64) > maxShape
+}
+
 // shapeOf works a function out.
 func shapeOf(fn *ssa.Function) *shape {
 	sh := &shape{index: map[ssa.Value]int{}, in: make([]bits, len(fn.Blocks)), loops: make([]bool, len(fn.Blocks))}

@@ -67,6 +67,15 @@ func (s *state) clone() *state {
 	}
 }
 
+// size is how many facts the state has.
+func (s *state) size() int {
+	n := s.env.len() + s.mem.len() + s.leaked.len() + s.conds.len() + s.hopes.len() + len(s.things)
+	for _, d := range s.defers {
+		n += 1 + len(d.args)
+	}
+	return n
+}
+
 // main is the object that is followed.
 func (s *state) main() *thing { return &s.things[0] }
 

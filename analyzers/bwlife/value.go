@@ -99,6 +99,7 @@ type interner struct {
 	closures []closureInfo
 	wholes   []wholeInfo
 	tuples   [][]value
+	kept     int    // values in closures, wholes and tuples
 	special  symKey // the part of a parameter that is the object which is followed
 }
 
@@ -167,7 +168,7 @@ func (in *interner) closure(fn *ssa.Function, bind []value) value {
 	in.write(in.sym(-1, fn, ""))
 	in.write(bind...)
 	return in.named(func() value {
-		in.closures = append(in.closures, closureInfo{fn, slices.Clone(bind)})
+		in.closures, in.kept = append(in.closures, closureInfo{fn, slices.Clone(bind)}), in.kept+len(bind)
 		return value{kind: closed, id: int32(len(in.closures) - 1)}
 	})
 }
@@ -181,7 +182,7 @@ func (in *interner) whole(sym value, parts []part) value {
 		in.write(p.val)
 	}
 	return in.named(func() value {
-		in.wholes = append(in.wholes, wholeInfo{sym, parts})
+		in.wholes, in.kept = append(in.wholes, wholeInfo{sym, parts}), in.kept+len(parts)
 		return value{kind: whole, id: int32(len(in.wholes) - 1)}
 	})
 }
@@ -190,7 +191,7 @@ func (in *interner) results(vals []value) value {
 	in.key = append(in.key[:0], 't')
 	in.write(vals...)
 	return in.named(func() value {
-		in.tuples = append(in.tuples, slices.Clone(vals))
+		in.tuples, in.kept = append(in.tuples, slices.Clone(vals)), in.kept+len(vals)
 		return value{kind: tuple, id: int32(len(in.tuples) - 1)}
 	})
 }

@@ -55,9 +55,9 @@ func TestKnown(t *testing.T) {
 			if !strings.Contains(p.ImportPath, "barewire-gen/") {
 				continue
 			}
-			pass := load(t, p, exports)
-			if pass == nil {
-				t.Fatalf("%s does not build", p.ImportPath)
+			pass, err := load(p, exports)
+			if err != nil {
+				t.Fatalf("%s does not build: %v", p.ImportPath, err)
 			}
 			pass.Report = func(d analysis.Diagnostic) { t.Errorf("%s: %s", p.ImportPath, d.Message) }
 			pass.ImportPackageFact = func(imp *types.Package, fact analysis.Fact) bool {
