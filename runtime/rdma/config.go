@@ -49,6 +49,10 @@ type Config struct {
 	// answered likewise: [Conn.Plain] tells.
 	Plain bool
 
+	// OnDemand registers memory without pinning it: the device takes a page fault where it needs a page, as a processor does, and
+	// memory may be larger than what the process may lock. Devices that cannot are passed over. The providers in software pin nothing anyway.
+	OnDemand bool
+
 	// TLS is a [*crypto/tls.Config]; nil: none. All connections of the device then are under TLS, and a peer without is
 	// refused; both ends are programs with this package. To listen takes Certificates, and
 	// ClientAuth with ClientCAs where peers have to show theirs too (RequireAndVerifyClientCert; [Request.TLS] has

@@ -274,7 +274,7 @@ type ReceiveRequest struct {
 type Completion struct {
 	ID          uint64
 	Verb        Verb
-	Solicited   bool   // of a receive: the peer asked for the event
+	Solicited   bool   // of a receive: the peer asked for the event, where the provider hears of that
 	Err         error  // nil: done; a *StatusError, else a reason of the provider's
 	Bytes       int    // of a receive or a notification
 	Imm         uint32 // of a receive or a notification

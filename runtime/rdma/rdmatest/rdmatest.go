@@ -49,6 +49,8 @@ type Factory struct {
 	Eager bool
 	// AtOnce says that the queues are [rdma.Immediate], and do what nothing holds at once.
 	AtOnce bool
+	// Unheard says that the receiver is not told which messages asked for its event: its device wakes it, and no more.
+	Unheard bool
 	// NotReady is how long a message waits for a receive before it fails. Zero:
 	// it is not tested that it does.
 	NotReady time.Duration

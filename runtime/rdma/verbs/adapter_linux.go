@@ -31,17 +31,20 @@ type adapter struct {
 	index int     // see Options.GIDIndex
 	calls calls
 
-	depth     int // work requests outstanding of a queue
-	receives  int // and receives
-	message   int
-	transfer  int
-	mtu       uint8 // enum ibv_mtu
-	class     uint8 // traffic class
-	level     uint8 // service level
-	byCM      bool  // connections are made by rdma_cm: peers are other programs
-	handshake time.Duration
-	logger    *slog.Logger
-	events    *events
+	depth          int // work requests outstanding of a queue
+	receives       int // and receives
+	message        int
+	transfer       int
+	mtu            uint8 // enum ibv_mtu
+	class          uint8 // traffic class
+	level          uint8 // service level
+	demand         bool  // memory is registered on demand, and not pinned
+	atomicOnDemand bool  // such memory may have atomic operations
+	buffers        bool  // the device registers memory by a dma-buf
+	byCM           bool  // connections are made by rdma_cm: peers are other programs
+	handshake      time.Duration
+	logger         *slog.Logger
+	events         *events
 
 	mu      sync.Mutex
 	closed  bool
@@ -50,7 +53,7 @@ type adapter struct {
 }
 
 // calls are the functions of the data path: those of the device's own library, which the inline functions of the header call.
-type calls struct{ pollCQ, reqNotify, postSend, postRecv uintptr }
+type calls struct{ pollCQ, reqNotify, postSend, postRecv, allocMW, deallocMW uintptr }
 
 var errClosed = errors.New("it is closed")
 
@@ -105,10 +108,20 @@ func (a *adapter) start() error {
 	a.calls = calls{
 		pollCQ: uintptr(c.U64(abi.ContextPollCQ)), reqNotify: uintptr(c.U64(abi.ContextReqNotifyCQ)),
 		postSend: uintptr(c.U64(abi.ContextPostSend)), postRecv: uintptr(c.U64(abi.ContextPostRecv)),
+		allocMW: uintptr(c.U64(abi.ContextAllocMW)), deallocMW: uintptr(c.U64(abi.ContextDeallocMW)),
+	}
+	if a.calls.allocMW == 0 || a.calls.deallocMW == 0 {
+		a.port.caps &^= abi.CapWindow
 	}
 	if a.calls.pollCQ == 0 || a.calls.reqNotify == 0 || a.calls.postSend == 0 || a.calls.postRecv == 0 {
 		return errors.New("the device's library has no functions to post and poll")
 	}
+	if a.demand {
+		if err := a.wantOnDemand(); err != nil {
+			return err
+		}
+	}
+	a.buffers = a.takesDMABuf()
 	var err error
 	a.events, err = listenEvents(a, int(int32(c.U32(abi.ContextAsyncFD))))
 	return err
@@ -116,11 +129,11 @@ func (a *adapter) start() error {
 
 // configure lowers what the configuration asks for to what the device can.
 func (a *adapter) configure(cfg *rdma.Config) {
-	a.depth = max(min(positive(cfg.Depth, defaultDepth), a.port.maxWR), 1)
+	a.depth = max(min(positive(cfg.Depth, defaultDepth), a.port.maxWR-bindRoom), 1)
 	a.receives = max(min(max(a.depth, 2*cfg.Credits), a.port.maxWR), 1)
-	if over := a.depth + a.receives + cqSpare - a.port.maxCQE; over > 0 {
+	if over := a.depth + a.receives + bindRoom + cqSpare - a.port.maxCQE; over > 0 {
 		a.receives = max(a.receives-over, a.receives/2)
-		a.depth = max(a.port.maxCQE-cqSpare-a.receives, 1)
+		a.depth = max(a.port.maxCQE-bindRoom-cqSpare-a.receives, 1)
 	}
 	a.message = max(min(positive(cfg.MaxMessage, defaultMessage), int(a.port.maxMsg)), leastMessage)
 	a.transfer = min(int(a.port.maxMsg), maxTransfer)
@@ -142,6 +155,7 @@ func (a *adapter) configure(cfg *rdma.Config) {
 		a.level = t.Priority
 	}
 	a.byCM = cfg.Plain
+	a.demand = cfg.OnDemand
 	a.handshake = positive(cfg.HandshakeTimeout, defaultHandshake)
 	if a.logger = cfg.Logger; a.logger == nil {
 		a.logger = slog.Default()
@@ -166,6 +180,7 @@ func (a *adapter) Limits() rdma.Limits {
 	return rdma.Limits{
 		Depth: a.depth, Segments: min(a.port.maxSGE, rdma.MaxSegments), MaxMessage: a.message, MaxTransfer: a.transfer,
 		AtomicGlobal: a.port.atomic == abi.AtomicGlobal,
+		ConnGrants:   a.port.windows(), Invalidate: a.port.windows(), Solicited: true, DMABuf: a.buffers,
 	}
 }
 

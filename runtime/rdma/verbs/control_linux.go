@@ -49,6 +49,9 @@ type asking struct {
 	answer chan peerKey // of one; nil where the answer goes to the keyring
 }
 
+// onlyYours is beside the rights of an answer, where the key is for the connection only that it was asked on.
+const onlyYours = 1 << 15
+
 var errGone = errors.New("the connection to the peer has ended")
 
 func newControl(q *queue, conn net.Conn) *control {
@@ -165,6 +168,9 @@ func (c *control) heard(m exchange.MessageMember) error {
 		answer := &exchange.Answer{ID: m.ID, Text: why}
 		if r != nil {
 			answer.Addr, answer.Bytes, answer.Rights = r.addr, r.len, uint16(r.rights)
+			if r.only != nil {
+				answer.Rights |= onlyYours
+			}
 		}
 		c.send(answer, false)
 	case *exchange.Answer:
@@ -239,7 +245,7 @@ func (c *control) answered(m *exchange.Answer) {
 	if !ok {
 		return
 	}
-	k := peerKey{addr: m.Addr, len: m.Bytes, rights: barewire.Rights(m.Rights), why: m.Text}
+	k := peerKey{addr: m.Addr, len: m.Bytes, rights: barewire.Rights(m.Rights &^ onlyYours), mine: m.Rights&onlyYours != 0, why: m.Text}
 	if m.Bytes == 0 && k.why == "" {
 		k.why = "there is no such key"
 	}

@@ -46,6 +46,7 @@ type port struct {
 	serves   uint8 // reads and atomics of peers at a time
 	asks     uint8 // of ours
 	atomic   uint32
+	caps     uint32 // device_cap_flags
 	maxMR    uint64
 }
 
@@ -80,6 +81,11 @@ func (p *port) detail() string {
 	s := fmt.Sprintf("port %d, MTU %d", p.num, 128<<p.mtu)
 	if p.firmware != "" {
 		s += ", firmware " + p.firmware
+	}
+	if p.windows() {
+		s += ", memory windows of type 2"
+	} else {
+		s += ", no memory windows of type 2"
 	}
 	for _, g := range p.gids {
 		if g.dev != "" {
@@ -177,6 +183,7 @@ func (lib *library) ports(c, device uintptr, name string, scratch abi.Block) ([]
 		serves:   uint8(min(scratch.U32(attr+abi.DeviceAttrMaxQPRdAtom), 255)),
 		asks:     uint8(min(scratch.U32(attr+abi.DeviceAttrMaxInitRdAtom), 255)),
 		atomic:   scratch.U32(attr + abi.DeviceAttrAtomicCap),
+		caps:     scratch.U32(attr + abi.DeviceAttrCapFlags),
 		maxMR:    scratch.U64(attr + abi.DeviceAttrMaxMRSize),
 	}
 	one.maxSGE = max(one.maxSGE, 1)

@@ -29,8 +29,14 @@
 // was deregistered in between. Addresses are random where the library can register memory at addresses of one's
 // own choice (ibv_reg_mr_iova, rdma-core 24), else they are those of the process.
 //
-// Revoking deregisters: the device then refuses what still comes. A key for one connection only would take memory windows,
-// which this package does not use: Limits.ConnGrants is false.
+// A key for one connection only ([rdma.Grant]) is a memory window of type 2, where the device has them (Limits.ConnGrants, and
+// DeviceInfo.Detail says it): the device lets the peer of that connection use it, and nobody else, and the peer may give it back by a send
+// ([rdma.SendInvalidate]). Revoking such a grant ends its window, and the registration behind it. What a region grants to all
+// connections of its domain is no window, since a window of type 2 is one connection's: [rdma.Revoke] deregisters it. Where the device has no such
+// windows all revoking deregisters, and there are no keys for one connection. The device refuses what still comes, either way.
+//
+// A send may ask for the event of its receiver ([rdma.Conn.SendSolicited]). Devices wake the receiver, and do not tell it which sends
+// asked: completions of this package do not say it.
 //
 // # When requests complete
 //
@@ -41,7 +47,9 @@
 // # Memory
 //
 // Registering pins the memory, which the limit of locked memory (ulimit -l) bounds for users without CAP_IPC_LOCK: the error
-// [MemlockError] says how much is needed. It can also move it: see [barewire.ErrPlacementLost].
+// [MemlockError] says how much is needed. It can also move it: see [barewire.ErrPlacementLost]. With [rdma.Config.OnDemand]
+// nothing is pinned but a page or two of each connection and domain: the device is asked first what it can, and what it cannot is an [OnDemandError].
+// Memory of another device, as a GPU's, is registered by its dma-buf, where the device takes one (Limits.DMABuf).
 // Programs may start others: Linux 5.12 and later copy pinned pages at fork, and for older ones the library is told.
 //
 // # What it was tested on

@@ -89,7 +89,7 @@ func (d *domain) pin(base unsafe.Pointer, n int, access uintptr) (mr uintptr, ad
 	lib := d.adapter.lib
 	addr = uint64(uintptr(base))
 	if lib.regMRIova != 0 {
-		addr = randomAddress(base)
+		addr = randomAddress(uintptr(base))
 		mr, err = lib.make("ibv_reg_mr_iova", lib.regMRIova, d.pd, uintptr(base), uintptr(n), uintptr(addr), access)
 	} else {
 		mr, err = lib.make("ibv_reg_mr", lib.regMR, d.pd, uintptr(base), uintptr(n), access)

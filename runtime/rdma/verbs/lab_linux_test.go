@@ -39,7 +39,7 @@ func TestConformance(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rdmatest.Run(t, rdmatest.Factory{Provider: standard, Device: name, NotReady: 5 * time.Second})
+	rdmatest.Run(t, rdmatest.Factory{Provider: standard, Device: name, Unheard: true, NotReady: 5 * time.Second})
 }
 
 // TestDevice opens a device and makes a domain and a queue pair's objects.

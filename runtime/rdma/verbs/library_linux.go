@@ -17,7 +17,7 @@ type library struct {
 	getDeviceList, freeDeviceList, openDevice, closeDevice uintptr
 	queryDevice, queryPort, queryGIDs                      uintptr
 	allocPD, deallocPD                                     uintptr
-	regMR, regMRIova, deregMR                              uintptr
+	regMR, regMRIova, regDMABuf, deregMR                   uintptr
 	createChannel, destroyChannel                          uintptr
 	createCQ, destroyCQ, getCQEvent, ackCQEvents           uintptr
 	createQP, modifyQP, destroyQP                          uintptr
@@ -77,6 +77,7 @@ func open(path string) (*library, error) {
 		{&lib.deallocPD, "ibv_dealloc_pd", "1.1", false},
 		{&lib.regMR, "ibv_reg_mr", "1.1", false},
 		{&lib.regMRIova, "ibv_reg_mr_iova", "1.7", true},
+		{&lib.regDMABuf, "ibv_reg_dmabuf_mr", "1.12", true},
 		{&lib.deregMR, "ibv_dereg_mr", "1.1", false},
 		{&lib.createChannel, "ibv_create_comp_channel", "1.0", false},
 		{&lib.destroyChannel, "ibv_destroy_comp_channel", "1.0", false},

@@ -57,18 +57,31 @@ func domainOf(t testing.TB) *domain {
 // linked connects two domains and returns the end that dials.
 func linked(t testing.TB, from, to *domain) rdma.Queue {
 	t.Helper()
+	q, _ := linkedBoth(t, from, to)
+	return q
+}
+
+func linkedBoth(t testing.TB, from, to *domain) (dialed, accepted *queue) {
+	t.Helper()
 	l := must(to.Listen(t.Context(), ""))(t)
 	defer l.Close()
-	accepted := make(chan error, 1)
+	came := make(chan rdma.Queue, 1)
 	go func() {
-		_, err := l.Accept(t.Context(), func([]byte) ([]byte, error) { return []byte("hello"), nil })
-		accepted <- err
+		q, err := l.Accept(t.Context(), func([]byte) ([]byte, error) { return []byte("hello"), nil })
+		if err != nil {
+			t.Error(err)
+		}
+		came <- q
 	}()
 	q := must(from.Dial(t.Context(), l.Addr(), []byte("hello")))(t)
-	if err := <-accepted; err != nil {
-		t.Fatal(err)
-	}
-	return q
+	return q.(*queue), (<-came).(*queue)
+}
+
+// mapped is memory of the test's, which stays until the guest is off.
+func mapped(t testing.TB, n int) []byte {
+	t.Helper()
+	b := must(unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON))(t)
+	return b
 }
 
 // done posts a request, which must be done.

@@ -13,6 +13,7 @@ type peerKey struct {
 	addr   uint64
 	len    uint64
 	rights barewire.Rights
+	mine   bool // it is for this connection only
 	why    string
 }
 
@@ -49,17 +50,45 @@ func (k *keyring) end(key rdma.RKey, epoch uint32) {
 	k.learn(key, epoch, peerKey{why: "its registration has ended"})
 }
 
+// find is what is known of the key that a request names; nil: the peer has not been asked.
+func (k *keyring) find(wr *rdma.WorkRequest, key rdma.RKey) *peerKey {
+	name := keyName{key, wr.Epoch}
+	if k.last == nil || k.lastName != name {
+		p := k.known[name]
+		if p == nil {
+			return nil
+		}
+		k.last, k.lastName = p, name
+	}
+	return k.last
+}
+
+// checkEnd reports why a send may not end the key that it names, which it does otherwise.
+func (k *keyring) checkEnd(wr *rdma.WorkRequest) *verdict {
+	if k.open {
+		return nil
+	}
+	p := k.find(wr, wr.Invalidate)
+	switch {
+	case p == nil:
+		return unasked
+	case p.why != "":
+		return bad(rdma.StatusRemoteKey, "%s", p.why)
+	case !p.mine:
+		return bad(rdma.StatusRemoteRight, "the key is not for this connection only")
+	}
+	k.learn(wr.Invalidate, wr.Epoch, peerKey{why: "this side has ended it by a send"})
+	return nil
+}
+
 // check reports what is wrong with the peer's memory that a request names: n bytes, for which it takes a right.
 func (k *keyring) check(wr *rdma.WorkRequest, n uint64, right barewire.Rights) *verdict {
 	if k.open {
 		return nil
 	}
-	p, name := k.last, keyName{wr.Key, wr.Epoch}
-	if p == nil || k.lastName != name {
-		if p = k.known[name]; p == nil {
-			return unasked
-		}
-		k.last, k.lastName = p, name
+	p := k.find(wr, wr.Key)
+	if p == nil {
+		return unasked
 	}
 	off := wr.Addr - p.addr
 	switch {

@@ -21,11 +21,14 @@ type inbox struct {
 	args     [3]uintptr
 	from, to int // completions in the block that nobody has had
 	room     int
+
+	bindID     uint64 // of the last request that bound a window, and how it ended
+	bindStatus uint32
 }
 
 // make has room for all that can complete, so that nothing is lost when the queue pair goes.
 func (in *inbox) make(q *queue) (err error) {
-	in.room = max(len(q.sends)+len(q.recvs), atOnce)
+	in.room = max(len(q.sends)+len(q.recvs)+bindRoom, atOnce)
 	in.block, err = abi.NewBlock(in.room * abi.WCSize)
 	return err
 }
@@ -166,6 +169,9 @@ func (q *queue) take(at int, out *rdma.Completion) bool {
 	if id&isReceive != 0 {
 		return q.takeReceive(at, id&^isReceive, out)
 	}
+	if q.in.notes(at) {
+		return false
+	}
 	head := q.head.Load()
 	if id != head || head >= q.tail.Load() {
 		q.fail(q.lost("the device completed the request %d, and %d is next", id, head), "its device has failed")
@@ -203,6 +209,12 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 		out.Bytes = int(b.U32(at + abi.WCByteLen))
 		if b.U32(at+abi.WCFlags)&abi.WCWithImm != 0 {
 			out.Imm = bits.ReverseBytes32(b.U32(at + abi.WCImm))
+		} else if flags := b.U32(at + abi.WCFlags); flags&(abi.WCWithInv|abi.WCChecked) != 0 {
+			// rdma_rxe gives its user the kernel's number of the flag, which is that of another one here.
+			key := rdma.RKey(b.U32(at + abi.WCImm))
+			if q.dom.invalidated(q, key) || flags&abi.WCWithInv != 0 {
+				out.Invalidated = key
+			}
 		}
 	}
 	release.Store(&q.rhead, head+1)

@@ -167,7 +167,7 @@ func (q *queue) refuse(wr *rdma.WorkRequest, v *verdict) {
 		r.state.Store(held)
 		q.waiting = append(q.waiting, heldRequest{tail, *wr})
 		q.tail.Store(tail + 1)
-		q.ctl.askLater(wr.Key, wr.Epoch)
+		q.ctl.askLater(keyOf(wr), wr.Epoch)
 		return
 	}
 	r.err = v
@@ -175,6 +175,14 @@ func (q *queue) refuse(wr *rdma.WorkRequest, v *verdict) {
 	q.halted = true
 	q.tail.Store(tail + 1)
 	q.kick()
+}
+
+// keyOf is the peer's key that a request is about.
+func keyOf(wr *rdma.WorkRequest) rdma.RKey {
+	if wr.Invalidate != 0 {
+		return wr.Invalidate
+	}
+	return wr.Key
 }
 
 // detain takes requests that do not go to the device now, or ever. The post lock is held.
@@ -225,7 +233,7 @@ func (q *queue) resume() {
 		switch v {
 		case nil:
 		case unasked:
-			q.ctl.askLater(q.waiting[0].wr.Key, q.waiting[0].wr.Epoch)
+			q.ctl.askLater(keyOf(&q.waiting[0].wr), q.waiting[0].wr.Epoch)
 			return
 		default:
 			r := &q.sends[q.waiting[0].seq&q.mask]
@@ -331,14 +339,23 @@ func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdic
 		return v
 	}
 	b, at := q.out.block, sendsAt+i*abi.SendSize
-	op := t.op
+	op, imm := t.op, bits.ReverseBytes32(wr.Imm)
 	switch {
 	case wr.Verb == rdma.VerbSend:
+		if wr.Solicited {
+			flags |= abi.FlagSolicited
+		}
 		switch {
 		case n > q.message:
 			return bad(rdma.StatusLocal, "a message of %d bytes, and at most %d are sent", n, q.message)
-		case wr.Solicited || wr.Invalidate != 0:
-			return bad(rdma.StatusLocal, "the device neither asks for events at the receiver nor ends keys there")
+		case wr.Invalidate != 0:
+			if !q.canEnd {
+				return bad(rdma.StatusLocal, "the device does not end keys of the peer: it has no memory windows of type 2")
+			}
+			if v := q.keys.checkEnd(wr); v != nil {
+				return v
+			}
+			op, imm = abi.OpSendInv, uint32(wr.Invalidate)
 		case q.plain && wr.Imm == 0:
 			op = abi.OpSend
 		}
@@ -353,7 +370,7 @@ func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdic
 	}
 	b.Put32(at+abi.SendOpcode, op)
 	b.Put32(at+abi.SendFlags, flags)
-	b.Put32(at+abi.SendImm, bits.ReverseBytes32(wr.Imm))
+	b.Put32(at+abi.SendImm, imm)
 	b.Put64(at+abi.SendRemoteAddr, wr.Addr)
 	b.Put32(at+abi.SendRKey, uint32(wr.Key))
 	return nil
@@ -383,6 +400,7 @@ func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint
 		b.Put64(seg+abi.SGEAddr, base)
 		b.Put32(seg+abi.SGELength, uint32(l.Len))
 		b.Put32(seg+abi.SGELKey, uint32(l.Key))
+		mayInline = mayInline && !r.opaque
 		moved[used] = r.addr - uint64(r.base)
 		total += uint64(l.Len)
 		seg += abi.SGESize
@@ -411,81 +429,4 @@ func (q *queue) local(key rdma.LKey) *region {
 		*at = r
 	}
 	return r
-}
-
-// postReceive takes all receives or none. The post lock is held.
-func (q *queue) postReceive(rs []rdma.ReceiveRequest) error {
-	if q.closed.Load() {
-		return q.usable()
-	}
-	tail := q.took.Load()
-	room := uint64(q.dom.adapter.receives) - (tail - q.rhead.Load())
-	if uint64(len(rs)) > room {
-		return fmt.Errorf("verbs: %d receives, and there is room for %d", len(rs), room)
-	}
-	for i := range rs {
-		if why := q.checkReceive(&rs[i]); why != "" {
-			return fmt.Errorf("verbs: the receive %d of %d: %s", i, len(rs), why)
-		}
-	}
-	for len(rs) > 0 {
-		n := min(len(rs), atOnce)
-		q.giveReceives(rs[:n])
-		rs = rs[n:]
-	}
-	return nil
-}
-
-func (q *queue) checkReceive(r *rdma.ReceiveRequest) string {
-	g := q.local(r.Buf.Key)
-	if g == nil {
-		return fmt.Sprintf("the local key %#x is not of memory that is registered here", uint32(r.Buf.Key))
-	}
-	off := uint64(uintptr(r.Buf.Ptr)) - uint64(g.base)
-	if r.Buf.Len <= 0 || off > g.len || uint64(r.Buf.Len) > g.len-off {
-		return fmt.Sprintf("its buffer is not within the %d bytes of its key", g.len)
-	}
-	return ""
-}
-
-// giveReceives gives the device at most atOnce receives. Those that it does not take, as when the queue has failed, end here.
-func (q *queue) giveReceives(rs []rdma.ReceiveRequest) {
-	b, from := q.out.block, q.took.Load()
-	for i := range rs {
-		r := &q.recvs[(from+uint64(i))&q.rmask]
-		r.id = rs[i].ID
-		r.here.Store(false)
-		g := q.local(rs[i].Buf.Key)
-		r.mem = g
-		b.Put64(recvsAt+i*abi.RecvSize+abi.RecvID, isReceive|(from+uint64(i)))
-		addr := uint64(uintptr(rs[i].Buf.Ptr))
-		if g != nil {
-			addr += g.addr - uint64(g.base)
-		}
-		b.Put64(bufsAt+i*abi.SGESize+abi.SGEAddr, addr)
-		b.Put32(bufsAt+i*abi.SGESize+abi.SGELength, uint32(rs[i].Buf.Len))
-		b.Put32(bufsAt+i*abi.SGESize+abi.SGELKey, uint32(rs[i].Buf.Key))
-	}
-	n, took := len(rs), 0
-	q.took.Store(from + uint64(n))
-	if q.failed.Load() == nil && !q.hw.gone.Load() {
-		last := recvsAt + (n-1)*abi.RecvSize
-		b.Put64(last+abi.RecvNext, 0)
-		q.out.args = [3]uintptr{q.hw.qp, b.Addr(recvsAt), b.Addr(badAt)}
-		rc := int32(dl.Fast(q.calls.postRecv, q.out.args[:]))
-		if n < atOnce {
-			b.Put64(last+abi.RecvNext, uint64(b.Addr(recvsAt+n*abi.RecvSize)))
-		}
-		if took = n; rc != 0 {
-			took = min(max((int(b.U64(badAt))-int(b.Addr(recvsAt)))/abi.RecvSize, 0), n-1)
-			why := syscall.Errno(max(rc, -rc))
-			q.fail(q.lost("the device does not take a receive: %v", why), "its device takes no receives")
-		}
-	}
-	for i := took; i < n; i++ {
-		q.recvs[(from+uint64(i))&q.rmask].here.Store(true)
-	}
-	if took < n {
-		q.kick()
-	}
 }

@@ -36,6 +36,21 @@ func New(opts Options) *Provider { return &Provider{opts: opts} }
 // Name is "verbs".
 func (*Provider) Name() string { return providerName }
 
+// OnDemandError is why memory cannot be registered on demand, as [rdma.Config.OnDemand] wants it: the device cannot. It is an
+// [errors.ErrUnsupported].
+type OnDemandError struct {
+	Device string
+	Lacks  string // what it cannot
+}
+
+// Error says what there is to do.
+func (e *OnDemandError) Error() string {
+	return fmt.Sprintf("%s cannot register memory on demand: %s; take another device, or leave Config.OnDemand out: memory is then pinned", e.Device, e.Lacks)
+}
+
+// Unwrap is [errors.ErrUnsupported].
+func (*OnDemandError) Unwrap() error { return errors.ErrUnsupported }
+
 // MemlockError is why memory could not be registered: it would be more than the process may lock.
 type MemlockError struct {
 	Need  uint64 // bytes that were to be registered

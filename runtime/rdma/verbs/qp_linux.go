@@ -64,7 +64,7 @@ func (h *hardware) make(d *domain) error {
 	if h.channel, err = lib.make("ibv_create_comp_channel", lib.createChannel, a.ctx); err != nil {
 		return err
 	}
-	entries := a.depth + a.receives + cqSpare
+	entries := a.depth + a.receives + bindRoom + cqSpare
 	if h.cq, err = lib.make(fmt.Sprintf("ibv_create_cq of %d entries", entries), lib.createCQ, a.ctx, uintptr(entries), 0, h.channel, 0); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (h *hardware) makeQP(d *domain, b abi.Block) error {
 		b.Clear(0, abi.InitAttrSize)
 		b.Put64(abi.InitAttrSendCQ, uint64(h.cq))
 		b.Put64(abi.InitAttrRecvCQ, uint64(h.cq))
-		b.Put32(abi.InitAttrMaxSend, uint32(a.depth))
+		b.Put32(abi.InitAttrMaxSend, uint32(a.depth+bindRoom))
 		b.Put32(abi.InitAttrMaxRecv, uint32(a.receives))
 		b.Put32(abi.InitAttrSendSGE, uint32(min(a.port.maxSGE, rdma.MaxSegments)))
 		b.Put32(abi.InitAttrRecvSGE, 1)

@@ -37,6 +37,7 @@ type queue struct {
 	segments uint64
 	inline   int
 	canAtom  bool
+	canEnd   bool // keys of the peer, by a send
 
 	hw       hardware
 	failed   atomic.Pointer[cause]
@@ -64,6 +65,12 @@ type queue struct {
 	in     inbox
 
 	watching sync.WaitGroup // who hears that the peer leaves
+
+	bindMu      sync.Mutex // of who binds a window
+	bindSeq     uint64     // guarded by postMu
+	windowMu    sync.Mutex
+	windows     map[*region]bool // bound to this queue
+	windowsOver bool
 
 	waitMu sync.Mutex // who waits; and before the completion channel goes
 	events *os.File
@@ -112,6 +119,7 @@ func newQueue(d *domain, peer string) (*queue, error) {
 	q := &queue{
 		dom: d, calls: a.calls, peer: peer, depth: uint64(a.depth), transfer: uint64(a.transfer), message: uint64(a.message),
 		segments: uint64(min(a.port.maxSGE, rdma.MaxSegments)), canAtom: a.port.atomic != abi.AtomicNone,
+		canEnd: a.port.windows(),
 	}
 	ring := 1 << bits.Len(uint(a.depth-1))
 	q.sends, q.mask = make([]request, ring), uint64(ring-1)
@@ -142,6 +150,9 @@ func newQueue(d *domain, peer string) (*queue, error) {
 func (q *queue) release() error {
 	if q.hw.qp != 0 {
 		q.dom.adapter.unknow(q.hw.qp)
+	}
+	if err := q.endWindows(); err != nil {
+		return err // the queue pair stays, and what the device uses of it
 	}
 	err := q.hw.destroy(q.dom)
 	q.out.free()
@@ -189,7 +200,7 @@ func (q *queue) reap() {
 	q.postMu.Lock()
 	defer q.postMu.Unlock()
 	q.dom.adapter.unknow(q.hw.qp)
-	if err := q.hw.endQP(q.dom); err != nil {
+	if err := errors.Join(q.endWindows(), q.hw.endQP(q.dom)); err != nil {
 		q.dom.adapter.logger.Warn("verbs: a queue pair that failed could not be destroyed", "peer", q.peer, "reason", err)
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -24,6 +23,9 @@ import (
 type region struct {
 	keys   rdma.Keys
 	mr     uintptr // struct ibv_mr; 0 when it is deregistered
+	mw     uintptr // struct ibv_mw of a key for one queue; 0: none, or no longer
+	only   *queue  // which queue that is
+	opaque bool    // this processor cannot reach it
 	base   uintptr
 	len    uint64
 	addr   uint64 // where the device has it
@@ -31,7 +33,7 @@ type region struct {
 	name   string
 	dead   atomic.Bool     // it must not be used any more
 	told   map[*queue]bool // queues whose peers were told that the key is good; guarded by the domain
-	mu     sync.Mutex      // guards mr from here on
+	mu     sync.Mutex      // guards mr and mw from here on
 }
 
 // retired is a key that was deregistered, and that some peers may not know of yet.
@@ -59,20 +61,23 @@ func access(rights barewire.Rights) (a uintptr) {
 
 // randomAddress is an address for memory in the space of its key, with the same place within a huge page as
 // the memory has, so that the device can use large pages.
-func randomAddress(base unsafe.Pointer) uint64 {
+func randomAddress(base uintptr) uint64 {
 	const huge = 2 << 20
-	return rand.Uint64N(1<<45)&^(huge-1) + huge + uint64(uintptr(base))&(huge-1)
+	return rand.Uint64N(1<<45)&^(huge-1) + huge + uint64(base)&(huge-1)
 }
 
-// Register pins memory of this process. It may be of any kind that the kernel pins for long: anonymous, memfds, device-dax. Files of a
-// file system in persistent memory are not (EOPNOTSUPP), nor is memory of a GPU without an address here.
+// Register pins memory of this process, unless the configuration wants it on demand. It may be of any kind that the kernel pins for
+// long: anonymous, memfds, device-dax. Files of a file system in persistent memory are not (EOPNOTSUPP). Memory of another
+// device, as a GPU's, is registered by its dma-buf.
 func (d *domain) Register(m rdma.Memory, rights barewire.Rights, conn rdma.Queue) (rdma.Keys, error) {
 	fail := func(format string, args ...any) (rdma.Keys, error) {
 		return rdma.Keys{}, fmt.Errorf("verbs: register %s: %w", m.Name, fmt.Errorf(format, args...))
 	}
 	switch {
 	case m.Base == nil:
-		return fail("%w: it has no address in this process, and registering by a dma-buf is not done here", errors.ErrUnsupported)
+		return fail("%w: it has no address", errors.ErrUnsupported)
+	case m.Opaque && !d.adapter.buffers:
+		return fail("%w: this processor cannot reach it, and the device takes no memory by a dma-buf", errors.ErrUnsupported)
 	case m.Len <= 0:
 		return fail("it has a length of %d bytes", m.Len)
 	case uintptr(m.Base)&7 != 0:
@@ -83,14 +88,21 @@ func (d *domain) Register(m rdma.Memory, rights barewire.Rights, conn rdma.Queue
 		return fail("there are no rights %#x", rights&^anyRight)
 	case rights&iregion.Atomic != 0 && d.adapter.port.atomic == abi.AtomicNone:
 		return fail("%w: the device does no atomic operations", errors.ErrUnsupported)
-	case conn != nil:
-		return fail("%w: the device's keys are for all connections of a domain", errors.ErrUnsupported)
+	case conn != nil && !d.adapter.port.windows():
+		return fail("%w: the device has no memory windows of type 2, and its keys are for all connections of a domain", errors.ErrUnsupported)
+	}
+	only, ours := conn.(*queue)
+	if conn != nil && (!ours || only.dom != d) {
+		return fail("the connection is of another domain")
+	}
+	if err := d.adapter.mayOnDemand(rights); err != nil {
+		return fail("%w", err)
 	}
 	if err := d.begin(); err != nil {
 		return fail("the domain: %w", err)
 	}
 	defer d.pinning.Done()
-	r, err := d.enroll(m, rights)
+	r, err := d.enroll(m, rights, only)
 	if err != nil {
 		return fail("%w", err)
 	}
@@ -111,34 +123,85 @@ func (d *domain) begin() error {
 const maxReplaced = 256
 
 // enroll registers memory, verifies that it stayed where it was, and gives it keys. No lock is held while it is pinned.
-func (d *domain) enroll(m rdma.Memory, rights barewire.Rights) (*region, error) {
-	before := whereIs(m.Base, m.Len)
-	var spare []uintptr
+func (d *domain) enroll(m rdma.Memory, rights barewire.Rights, only *queue) (*region, error) {
+	var before *places
+	if !m.Opaque {
+		before = whereIs(m.Base, m.Len)
+	}
+	var spare []*region
 	defer func() {
-		for _, mr := range spare {
-			_ = d.unpin(mr)
+		for _, r := range spare {
+			_ = d.release(r)
 		}
 	}()
+	if rights == 0 {
+		only = nil // there is no key that could be for one
+	}
 	for {
-		mr, addr, err := d.pin(m.Base, m.Len, access(rights))
+		r, err := d.admitted(m, rights, only)
 		if err != nil {
 			return nil, explain(err, uint64(m.Len))
 		}
-		r := &region{mr: mr, base: uintptr(m.Base), len: uint64(m.Len), addr: addr, rights: rights, name: m.Name}
-		r.keys = rdma.Keys{L: rdma.LKey(abi.At(mr).U32(abi.MRLKey)), Addr: addr}
-		if rights != 0 {
-			r.keys.R, r.told = rdma.RKey(abi.At(mr).U32(abi.MRRKey)), map[*queue]bool{}
-		}
 		if lost := before.moved(); lost != nil {
-			err := d.unpin(mr)
+			err := d.release(r)
 			lost.restore()
 			return nil, errors.Join(lost, err)
+		}
+		if only != nil {
+			if err := d.openWindow(r); err != nil {
+				return nil, errors.Join(err, d.release(r))
+			}
 		}
 		if len(spare) == maxReplaced || d.keep(r) {
 			return r, nil
 		}
-		spare = append(spare, mr)
+		spare = append(spare, r)
 	}
+}
+
+// admitted registers memory with the device. Where its key is for one queue, the window that is to be bound has the rights.
+func (d *domain) admitted(m rdma.Memory, rights barewire.Rights, only *queue) (*region, error) {
+	acc := access(rights)
+	if only != nil {
+		acc = abi.AccessLocalWrite | abi.AccessBindWindow
+	}
+	var mr uintptr
+	var addr uint64
+	var err error
+	switch {
+	case m.Opaque:
+		mr, addr, err = d.pinBuffer(&m, acc)
+	case d.adapter.demand:
+		mr, addr, err = d.pin(m.Base, m.Len, acc|abi.AccessOnDemand)
+	default:
+		mr, addr, err = d.pin(m.Base, m.Len, acc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &region{mr: mr, only: only, opaque: m.Opaque, base: uintptr(m.Base), len: uint64(m.Len), addr: addr, rights: rights, name: m.Name}
+	r.keys = rdma.Keys{L: rdma.LKey(abi.At(mr).U32(abi.MRLKey)), Addr: addr}
+	if rights != 0 {
+		r.keys.R, r.told = rdma.RKey(abi.At(mr).U32(abi.MRRKey)), map[*queue]bool{}
+	}
+	return r, nil
+}
+
+// release takes memory back from the device: its window, then the registration behind it.
+func (d *domain) release(r *region) error {
+	if err := d.closeWindow(r); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mr == 0 {
+		return nil
+	}
+	if err := d.unpin(r.mr); err != nil {
+		return err
+	}
+	r.mr = 0
+	return nil
 }
 
 // keep makes a region one of the domain's, unless its key is one that some peer takes for what it was before: that would let
@@ -192,16 +255,21 @@ func (d *domain) end(r *region) error {
 		r.told = nil
 	}
 	d.mu.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.mr == 0 {
-		return nil
+	return d.release(r)
+}
+
+// invalidated notes that the peer has ended a key of its own by a send, which the device has done, and reports whether there was
+// such a key.
+func (d *domain) invalidated(q *queue, key rdma.RKey) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.remote[key]
+	if r == nil || r.only != q {
+		return false
 	}
-	if err := d.unpin(r.mr); err != nil {
-		return err
-	}
-	r.mr = 0
-	return nil
+	delete(d.remote, key)
+	r.told = map[*queue]bool{}
+	return true
 }
 
 // forgotten notes that a peer knows that a key has ended.
@@ -235,6 +303,8 @@ func (d *domain) asked(q *queue, key rdma.RKey, epoch uint32) (r *region, why st
 		return nil, "there is no such key, or no longer"
 	case r.keys.Epoch != epoch:
 		return nil, fmt.Sprintf("the key is of the registration %d now, not of %d", r.keys.Epoch, epoch)
+	case r.only != nil && r.only != q:
+		return nil, "the key is for another connection"
 	}
 	r.told[q] = true
 	return r, ""

@@ -1,6 +1,7 @@
 // A stand-in for libibverbs.so.1, for tests on machines without a device: one device, "fake0", whose queue pairs reach each
 // other within the process. It does what a reliable connection does, at once and under one lock: rights, bounds, receives
-// that are not there yet, flushing. With -DINSTANT it does nothing but complete, to measure what stands above it.
+// that are not there yet, flushing, memory windows, memory on demand and by file. With -DBARE it has none of the last three.
+// With -DINSTANT it does nothing but complete, to measure what stands above it.
 //
 // It is compiled by the tests: cc -shared -fPIC -O2 -Wl,-Bsymbolic -o libfakeverbs.so fake.c
 
@@ -9,21 +10,33 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
 #undef ibv_query_port
 
-enum { MAX_QP = 1 << 14, MAX_MR = 1 << 16, MAX_WR = 1 << 14, INLINE = 128 };
+enum { MAX_QP = 1 << 14, MAX_MR = 1 << 16, MAX_WR = 1 << 14, MAX_MW = 1 << 12, WINDOW = 1 << 31, INLINE = 128 };
 
 static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
 
 struct region {
 	struct ibv_mr mr;
 	uint64_t iova;
+	int access, windows;
+	void *mapped; // of a file, which stands for a dma-buf
+};
+
+struct window {
+	struct ibv_mw mw;
+	struct region *mr; // that it is bound to; NULL: to none
+	uint32_t qpn;
+	uint64_t addr, length;
 	int access;
 };
 
@@ -31,7 +44,7 @@ struct queue {
 	struct ibv_cq cq;
 	struct ibv_wc *wc;
 	unsigned head, tail, size;
-	int armed;
+	int armed, solicited; // for solicited ones only
 };
 
 struct send {
@@ -58,21 +71,65 @@ struct pair {
 
 static struct pair *pairs[MAX_QP];
 static struct region *regions[MAX_MR];
+static struct window *windows[MAX_MW];
 static uint32_t next_pair = 16, next_key = 1;
 static struct ibv_device device = {.node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "fake0"};
 static int async_pipe[2];
+unsigned fake_demanded; // registrations on demand so far
 
-static void push(struct queue *q, struct ibv_wc *wc)
+static void push(struct queue *q, struct ibv_wc *wc, int solicited)
 {
 	if (q->tail - q->head == q->size)
 		abort(); // it was made too small: real devices lose completions
 	q->wc[q->tail++ % q->size] = *wc;
-	if (q->armed && q->cq.channel) {
+	if (q->armed && q->cq.channel && (!q->solicited || solicited || wc->status)) {
 		void *p = &q->cq;
 		q->armed = 0;
 		if (write(q->cq.channel->refcnt, &p, sizeof p) < 0)
 			abort();
 	}
+}
+
+// behind is the window's region, if the key is a window's and lets the queue pair do that there.
+static struct region *behind(uint32_t key, struct pair *p, uint64_t addr, uint64_t len, int access)
+{
+	uint32_t i = (key & ~WINDOW) >> 8;
+	struct window *w = key & WINDOW && i < MAX_MW ? windows[i] : NULL;
+	if (!w || !w->mr || w->mw.rkey != key || w->qpn != p->qp.qp_num || (access & ~w->access) || addr < w->addr || len > w->length ||
+	    addr - w->addr > w->length - len)
+		return NULL;
+	return w->mr;
+}
+
+// unbind ends a window's key.
+static void unbind(struct window *w)
+{
+	if (w->mr)
+		w->mr->windows--;
+	w->mr = NULL;
+}
+
+// bind does a request that binds a window. It returns a status.
+static int bind(struct pair *p, struct ibv_send_wr *wr)
+{
+	struct window *w = (struct window *)wr->bind_mw.mw;
+	struct region *r = (struct region *)wr->bind_mw.bind_info.mr;
+	if (w->mw.type != IBV_MW_TYPE_2 || w->mr || !(r->access & IBV_ACCESS_MW_BIND) || (wr->bind_mw.rkey ^ w->mw.rkey) >> 8 || wr->bind_mw.rkey == w->mw.rkey ||
+	    r->mr.pd != p->qp.pd || wr->bind_mw.bind_info.addr < r->iova || wr->bind_mw.bind_info.length > r->mr.length)
+		return IBV_WC_MW_BIND_ERR;
+	*w = (struct window){w->mw, r, p->qp.qp_num, wr->bind_mw.bind_info.addr, wr->bind_mw.bind_info.length, wr->bind_mw.bind_info.mw_access_flags};
+	w->mw.rkey = wr->bind_mw.rkey;
+	r->windows++;
+	return 0;
+}
+
+// invalidate ends a key of the queue pair's window that its peer names. It returns a status for the peer.
+static int invalidate(struct pair *p, uint32_t key)
+{
+	if (!behind(key, p, windows[(key & ~WINDOW) >> 8 & (MAX_MW - 1)] ? windows[(key & ~WINDOW) >> 8 & (MAX_MW - 1)]->addr : 0, 0, 0))
+		return IBV_WC_REM_ACCESS_ERR;
+	unbind(windows[(key & ~WINDOW) >> 8]);
+	return 0;
 }
 
 static struct region *find(uint32_t key, struct ibv_pd *pd, uint64_t addr, uint64_t len, int access, int *why)
@@ -90,7 +147,7 @@ static void *at(struct region *r, uint64_t addr) { return (char *)r->mr.addr + (
 static void complete(struct queue *q, struct pair *p, uint64_t id, int status, int opcode, uint32_t bytes, uint32_t imm, int flags)
 {
 	struct ibv_wc wc = {.wr_id = id, .status = status, .opcode = opcode, .byte_len = bytes, .imm_data = imm, .wc_flags = flags, .qp_num = p->qp.qp_num};
-	push(q, &wc);
+	push(q, &wc, 0);
 }
 
 static void flush(struct pair *p)
@@ -147,7 +204,7 @@ static int remote(struct pair *p, struct pair *peer, struct send *s)
 		need = IBV_ACCESS_REMOTE_ATOMIC, key = s->wr.wr.atomic.rkey, in = 1;
 	if (local(p, s, NULL, in, &total))
 		return IBV_WC_LOC_PROT_ERR;
-	struct region *r = find(key, peer->qp.pd, addr, n, need, &why);
+	struct region *r = key & WINDOW ? behind(key, peer, addr, n, need) : find(key, peer->qp.pd, addr, n, need, &why);
 	if (!r || (atomic && addr % 8))
 		return IBV_WC_REM_ACCESS_ERR;
 	if (!atomic)
@@ -165,12 +222,22 @@ static void progress(struct pair *p)
 	while (p->shead != p->stail) {
 		struct send *s = &p->sq[p->shead % p->ssize];
 		struct pair *peer = p->peer < MAX_QP ? pairs[p->peer] : NULL;
-		int sends = s->wr.opcode == IBV_WR_SEND || s->wr.opcode == IBV_WR_SEND_WITH_IMM, why;
+		int ends = s->wr.opcode == IBV_WR_SEND_WITH_INV, sends = ends || s->wr.opcode == IBV_WR_SEND || s->wr.opcode == IBV_WR_SEND_WITH_IMM, why;
 		int notes = s->wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM, status = 0;
 		uint32_t n = length(s), total;
 		if (p->state == IBV_QPS_ERR) {
 			flush(p);
 			return;
+		}
+		if (s->wr.opcode == IBV_WR_BIND_MW) {
+			status = bind(p, &s->wr);
+			p->shead++;
+			complete(p->scq, p, s->wr.wr_id, status, IBV_WC_BIND_MW, 0, 0, 0);
+			if (status) {
+				flush(p);
+				return;
+			}
+			continue;
 		}
 		if (!peer || (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS))
 			return; // nobody answers
@@ -185,14 +252,17 @@ static void progress(struct pair *p)
 				status = r ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
 			} else {
 				status = local(p, s, at(r, rv->sge.addr), 0, &total);
+				if (!status && ends)
+					status = invalidate(peer, s->wr.invalidate_rkey);
 			}
 		} else if (!notes || n > 0) {
 			status = remote(p, peer, s);
 		}
 		if (!status && (sends || notes)) {
 			peer->rhead++;
-			complete(peer->rcq, peer, rv->id, IBV_WC_SUCCESS, sends ? IBV_WC_RECV : IBV_WC_RECV_RDMA_WITH_IMM, n, s->wr.imm_data,
-				 s->wr.opcode == IBV_WR_SEND ? 0 : IBV_WC_WITH_IMM);
+			struct ibv_wc wc = {.wr_id = rv->id, .opcode = sends ? IBV_WC_RECV : IBV_WC_RECV_RDMA_WITH_IMM, .byte_len = n, .imm_data = s->wr.imm_data,
+				.wc_flags = ends ? IBV_WC_WITH_INV : s->wr.opcode == IBV_WR_SEND ? 0 : IBV_WC_WITH_IMM, .qp_num = peer->qp.qp_num};
+			push(peer->rcq, &wc, s->wr.send_flags & IBV_SEND_SOLICITED);
 		}
 		p->shead++;
 		complete(p->scq, p, s->wr.wr_id, status, 0, n, 0, 0);
@@ -224,6 +294,11 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 			*bad = wr;
 			pthread_mutex_unlock(&big);
 			return ENOMEM;
+		}
+		if (wr->opcode == IBV_WR_BIND_MW && (wr->num_sge || wr->imm_data || wr->wr.rdma.remote_addr)) { // as librxe wants it
+			*bad = wr;
+			pthread_mutex_unlock(&big);
+			return EINVAL;
 		}
 		s->wr = *wr;
 		s->inlined = !!(wr->send_flags & IBV_SEND_INLINE);
@@ -281,7 +356,47 @@ static int req_notify(struct ibv_cq *cq, int solicited)
 {
 	pthread_mutex_lock(&big);
 	((struct queue *)cq)->armed = 1;
+	((struct queue *)cq)->solicited = solicited;
 	pthread_mutex_unlock(&big);
+	return 0;
+}
+
+static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct window *w = calloc(1, sizeof *w);
+	int i;
+	pthread_mutex_lock(&big);
+	for (i = 1; i < MAX_MW && windows[i]; i++)
+		;
+	if (i < MAX_MW) {
+		windows[i] = w;
+		w->mw = (struct ibv_mw){.context = pd->context, .pd = pd, .rkey = WINDOW | i << 8 | (rand() & 0xff), .handle = i, .type = type};
+	}
+	pthread_mutex_unlock(&big);
+	if (i == MAX_MW) {
+		free(w);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return &w->mw;
+}
+
+static int dealloc_mw(struct ibv_mw *mw)
+{
+	pthread_mutex_lock(&big);
+	unbind((struct window *)mw);
+	windows[mw->handle] = NULL;
+	pthread_mutex_unlock(&big);
+	free(mw);
+	return 0;
+}
+
+static int query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_input *in, struct ibv_device_attr_ex *a, size_t n)
+{
+	memset(a, 0, n);
+	ibv_query_device(c, &a->orig_attr);
+	a->odp_caps.general_caps = IBV_ODP_SUPPORT;
+	a->odp_caps.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ; // no atomics
 	return 0;
 }
 
@@ -297,12 +412,20 @@ void ibv_free_device_list(struct ibv_device **list) { free(list); }
 
 struct ibv_context *ibv_open_device(struct ibv_device *d)
 {
-	struct ibv_context *c = calloc(1, sizeof *c);
+	struct verbs_context *x = calloc(1, sizeof *x);
+	struct ibv_context *c = &x->context;
+	x->sz = sizeof *x;
+	c->abi_compat = __VERBS_ABI_IS_EXTENDED;
+#ifndef BARE
+	x->query_device_ex = query_device_ex;
+#endif
 	c->device = d;
 	c->ops.poll_cq = poll_cq;
 	c->ops.req_notify_cq = req_notify;
 	c->ops.post_send = post_send;
 	c->ops.post_recv = post_recv;
+	c->ops.alloc_mw = alloc_mw;
+	c->ops.dealloc_mw = dealloc_mw;
 	if (pipe2(async_pipe, O_CLOEXEC) < 0)
 		return NULL;
 	c->async_fd = async_pipe[0];
@@ -314,7 +437,7 @@ int ibv_close_device(struct ibv_context *c)
 {
 	close(c->async_fd);
 	close(c->cmd_fd);
-	free(c);
+	free((char *)c - offsetof(struct verbs_context, context));
 	return 0;
 }
 
@@ -329,6 +452,9 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 	a->max_qp_rd_atom = a->max_qp_init_rd_atom = 16;
 	a->atomic_cap = IBV_ATOMIC_HCA;
 	a->phys_port_cnt = 1;
+#ifndef BARE
+	a->device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+#endif
 	return 0;
 }
 
@@ -373,6 +499,8 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 		busy |= regions[i] && regions[i]->mr.pd == pd;
 	for (int i = 0; i < MAX_QP; i++)
 		busy |= pairs[i] && pairs[i]->qp.pd == pd;
+	for (int i = 0; i < MAX_MW; i++)
+		busy |= windows[i] && windows[i]->mw.pd == pd;
 	pthread_mutex_unlock(&big);
 	if (busy)
 		return EBUSY;
@@ -382,8 +510,19 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 
 struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t n, uint64_t iova, int access)
 {
+#ifdef BARE
+	if (access & (IBV_ACCESS_ON_DEMAND | IBV_ACCESS_MW_BIND)) {
+		errno = EINVAL;
+		return NULL;
+	}
+#endif
+	if ((access & IBV_ACCESS_ON_DEMAND) && (access & IBV_ACCESS_REMOTE_ATOMIC)) {
+		errno = EINVAL;
+		return NULL;
+	}
 	struct region *r = calloc(1, sizeof *r);
 	pthread_mutex_lock(&big);
+	fake_demanded += !!(access & IBV_ACCESS_ON_DEMAND);
 	while (regions[next_key >> 8 & (MAX_MR - 1)] || next_key < 256)
 		next_key += 256;
 	next_key += 256;
@@ -399,6 +538,29 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t n, uint64_t
 	return &r->mr;
 }
 
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t off, size_t n, uint64_t iova, int fd, int access)
+{
+	struct stat st;
+#ifdef BARE
+	errno = EOPNOTSUPP;
+	return NULL;
+#endif
+	if (fstat(fd, &st) < 0)
+		return NULL; // EBADF
+	if ((off ^ iova) & 4095 || off > (uint64_t)st.st_size || n > st.st_size - off) {
+		errno = EINVAL;
+		return NULL;
+	}
+	uint64_t from = off & ~4095ull;
+	void *p = mmap(NULL, n + (off - from), PROT_READ | PROT_WRITE, MAP_SHARED, fd, from);
+	if (p == MAP_FAILED)
+		return NULL;
+	struct ibv_mr *mr = ibv_reg_mr_iova(pd, (char *)p + (off - from), n, iova, access);
+	if (mr)
+		((struct region *)mr)->mapped = p;
+	return mr;
+}
+
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t n, int access)
 {
 	return ibv_reg_mr_iova(pd, addr, n, (uintptr_t)addr, access);
@@ -406,9 +568,17 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t n, int access)
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
+	int busy;
 	pthread_mutex_lock(&big);
-	regions[mr->handle] = NULL;
+	busy = ((struct region *)mr)->windows;
+	if (!busy)
+		regions[mr->handle] = NULL;
 	pthread_mutex_unlock(&big);
+	if (busy)
+		return EBUSY;
+	void *p = ((struct region *)mr)->mapped;
+	if (p)
+		munmap(p, mr->length + ((char *)mr->addr - (char *)p));
 	free(mr);
 	return 0;
 }
@@ -521,9 +691,15 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct pair *p = (struct pair *)qp;
+	int busy = 0;
 	pthread_mutex_lock(&big);
-	pairs[qp->qp_num] = NULL;
+	for (int i = 0; i < MAX_MW; i++)
+		busy |= windows[i] && windows[i]->mr && windows[i]->qpn == qp->qp_num;
+	if (!busy)
+		pairs[qp->qp_num] = NULL;
 	pthread_mutex_unlock(&big);
+	if (busy)
+		return EBUSY; // rdma_rxe waits for its windows, some time, and loses the queue pair
 	free(p->sq);
 	free(p->rq);
 	free(p);
@@ -538,6 +714,14 @@ int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *e)
 void ibv_ack_async_event(struct ibv_async_event *e) {}
 int ibv_fork_init(void) { return 0; }
 enum ibv_fork_status ibv_is_fork_initialized(void) { return IBV_FORK_UNNEEDED; }
+
+// fake_event makes an asynchronous event of a device.
+int fake_event(struct ibv_context *c, int type, void *element)
+{
+	struct ibv_async_event e = {.event_type = type};
+	e.element.qp = element;
+	return write(c->cmd_fd, &e, sizeof e) == sizeof e ? 0 : -1;
+}
 
 // fake_nothing is the least that a call can do.
 int fake_nothing(void *a, void *b, void *c) { return 0; }

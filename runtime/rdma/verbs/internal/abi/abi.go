@@ -10,11 +10,14 @@ const (
 	DeviceName          = 24 // IBV_SYSFS_NAME_MAX octets
 	DeviceNameLen       = 64
 
+	ContextAllocMW     = 64
+	ContextDeallocMW   = 80
 	ContextPollCQ      = 96
 	ContextReqNotifyCQ = 104
 	ContextPostSend    = 208
 	ContextPostRecv    = 216
 	ContextAsyncFD     = 268
+	ContextABI         = 320 // of extended contexts all ones: then a struct verbs_context is around it
 
 	DeviceAttrSize          = 232
 	DeviceAttrFirmware      = 0
@@ -28,6 +31,33 @@ const (
 	DeviceAttrMaxInitRdAtom = 156
 	DeviceAttrAtomicCap     = 164
 	DeviceAttrPorts         = 227
+)
+
+// struct verbs_context, which is around an extended ibv_context, and ibv_device_attr_ex. Its fields have fixed places counted from the
+// ibv_context, since it grows at its beginning ("grows up"); the size that it was made with says which of them are there.
+const (
+	ExtendedABI           = ^uint64(0)
+	ExtendedSize          = -8
+	ExtendedQueryDevice   = -104
+	ExtendedQueryDeviceIn = 432 // the size of one that has it, at least
+
+	DeviceAttrExSize = 400
+	DeviceAttrExRoom = 1024
+	DeviceAttrExODP  = 240 // general capabilities
+	DeviceAttrExRC   = 248 // what can be done on demand by reliable connections
+)
+
+// Capabilities of a device, and of registrations on demand.
+const (
+	CapWindow  = 1 << 17
+	CapWindow2 = 1<<23 | 1<<24 // of type 2, A or B: keys for one queue pair
+
+	ODPSupport = 1
+	ODPSend    = 1
+	ODPRecv    = 2
+	ODPWrite   = 4
+	ODPRead    = 8
+	ODPAtomic  = 16
 )
 
 // struct ibv_port_attr: 48 octets in rdma-core 17, 52 in 24, 56 in 50. The library fills in what its caller was compiled for
@@ -62,6 +92,8 @@ const (
 	MRAddr    = 16
 	MRLKey    = 36
 	MRRKey    = 40
+	MWRKey    = 16
+	MWType2   = 2
 )
 
 // struct ibv_sge, ibv_send_wr, ibv_recv_wr and ibv_wc.
@@ -84,6 +116,12 @@ const (
 	SendCompareAdd = 48
 	SendSwap       = 56
 	SendAtomicRKey = 64
+	SendBindMW     = 80 // and from here on, of a request that binds a window
+	SendBindRKey   = 88
+	SendBindMR     = 96
+	SendBindAddr   = 104
+	SendBindLength = 112
+	SendBindAccess = 120
 
 	RecvSize   = 32
 	RecvID     = 0
@@ -181,6 +219,8 @@ const (
 	OpRead        = 4
 	OpCompareSwap = 5
 	OpFetchAdd    = 6
+	OpBindMW      = 8
+	OpSendInv     = 9
 
 	FlagFence     = 1
 	FlagSignaled  = 2
@@ -208,6 +248,8 @@ const (
 	WCOpRecv    = 128
 	WCOpRecvImm = 129
 	WCWithImm   = 2
+	WCChecked   = 4 // a checksum was right; rdma_rxe means WCWithInv by it, as IB_WC_WITH_INVALIDATE of the kernel's ib_verbs.h
+	WCWithInv   = 8
 )
 
 // Access of a memory region, and of a queue pair.
@@ -216,6 +258,7 @@ const (
 	AccessRemoteWrite  = 2
 	AccessRemoteRead   = 4
 	AccessRemoteAtomic = 8
+	AccessBindWindow   = 16
 	AccessOnDemand     = 64
 )
 
@@ -246,6 +289,9 @@ const (
 	EventPortActive  = 9
 	EventPortErr     = 10
 	EventLIDChange   = 11
+	EventPKeyChange  = 12
+	EventSMChange    = 13
+	EventReregister  = 17
 	EventGIDChange   = 18
 )
 

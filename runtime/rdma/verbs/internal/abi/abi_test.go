@@ -18,6 +18,12 @@ var places = []struct {
 	want      int
 }{
 	{"ibv_device", "node_type", DeviceNodeType}, {"ibv_device", "transport_type", DeviceTransportType}, {"ibv_device", "name", DeviceName},
+	{"ibv_context", "ops.alloc_mw", ContextAllocMW}, {"ibv_context", "ops.dealloc_mw", ContextDeallocMW}, {"ibv_context", "abi_compat", ContextABI},
+	{"ibv_device_attr_ex", "odp_caps.general_caps", DeviceAttrExODP}, {"ibv_device_attr_ex", "odp_caps.per_transport_caps.rc_odp_caps", DeviceAttrExRC},
+	{"ibv_mw", "rkey", MWRKey}, {"ibv_send_wr", "invalidate_rkey", SendImm}, {"ibv_wc", "invalidated_rkey", WCImm},
+	{"ibv_send_wr", "bind_mw.mw", SendBindMW}, {"ibv_send_wr", "bind_mw.rkey", SendBindRKey}, {"ibv_send_wr", "bind_mw.bind_info.mr", SendBindMR},
+	{"ibv_send_wr", "bind_mw.bind_info.addr", SendBindAddr}, {"ibv_send_wr", "bind_mw.bind_info.length", SendBindLength},
+	{"ibv_send_wr", "bind_mw.bind_info.mw_access_flags", SendBindAccess},
 	{"ibv_context", "ops.poll_cq", ContextPollCQ}, {"ibv_context", "ops.req_notify_cq", ContextReqNotifyCQ},
 	{"ibv_context", "ops.post_send", ContextPostSend}, {"ibv_context", "ops.post_recv", ContextPostRecv}, {"ibv_context", "async_fd", ContextAsyncFD},
 	{"ibv_device_attr", "fw_ver", DeviceAttrFirmware}, {"ibv_device_attr", "max_mr_size", DeviceAttrMaxMRSize},
@@ -84,6 +90,11 @@ var numbers = map[string]int{
 	"IBV_WC_WR_FLUSH_ERR": WCFlushed, "IBV_WC_LOC_ACCESS_ERR": WCLocAccess, "IBV_WC_REM_INV_REQ_ERR": WCRemInvReq, "IBV_WC_REM_ACCESS_ERR": WCRemAccess,
 	"IBV_WC_REM_OP_ERR": WCRemOp, "IBV_WC_RETRY_EXC_ERR": WCRetryExc, "IBV_WC_RNR_RETRY_EXC_ERR": WCRNRRetryExc, "IBV_WC_REM_ABORT_ERR": WCRemAbort,
 	"IBV_WC_FATAL_ERR": WCFatal, "IBV_WC_RESP_TIMEOUT_ERR": WCRespTimeout, "IBV_WC_RECV": WCOpRecv, "IBV_WC_RECV_RDMA_WITH_IMM": WCOpRecvImm,
+	"IBV_WR_BIND_MW": OpBindMW, "IBV_WR_SEND_WITH_INV": OpSendInv, "IBV_WC_WITH_INV": WCWithInv, "IBV_WC_IP_CSUM_OK": WCChecked, "IBV_MW_TYPE_2": MWType2,
+	"IBV_DEVICE_MEM_WINDOW": CapWindow, "IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B": CapWindow2, "IBV_ACCESS_MW_BIND": AccessBindWindow,
+	"IBV_ODP_SUPPORT": ODPSupport, "IBV_ODP_SUPPORT_SEND": ODPSend, "IBV_ODP_SUPPORT_RECV": ODPRecv, "IBV_ODP_SUPPORT_WRITE": ODPWrite,
+	"IBV_ODP_SUPPORT_READ": ODPRead, "IBV_ODP_SUPPORT_ATOMIC": ODPAtomic,
+	"IBV_EVENT_PKEY_CHANGE": EventPKeyChange, "IBV_EVENT_SM_CHANGE": EventSMChange, "IBV_EVENT_CLIENT_REREGISTER": EventReregister,
 	"IBV_WC_WITH_IMM": WCWithImm, "IBV_ACCESS_LOCAL_WRITE": AccessLocalWrite, "IBV_ACCESS_REMOTE_WRITE": AccessRemoteWrite,
 	"IBV_ACCESS_REMOTE_READ": AccessRemoteRead, "IBV_ACCESS_REMOTE_ATOMIC": AccessRemoteAtomic, "IBV_ACCESS_ON_DEMAND": AccessOnDemand,
 	"IBV_ATOMIC_NONE": AtomicNone, "IBV_ATOMIC_GLOB": AtomicGlobal, "IBV_PORT_DOWN": PortDown, "IBV_PORT_ACTIVE": PortActive,
@@ -115,6 +126,13 @@ func TestHeaders(t *testing.T) {
 	for name, want := range numbers {
 		same(name, name, want)
 	}
+	same("that struct ibv_device_attr_ex has room", fmt.Sprintf("sizeof(struct ibv_device_attr_ex) <= %d", DeviceAttrExRoom), 1)
+	same("that struct ibv_device_attr_ex has grown at its end", fmt.Sprintf("sizeof(struct ibv_device_attr_ex) >= %d", DeviceAttrExSize), 1)
+	const around = "(long long)offsetof(struct verbs_context, %s) - (long long)offsetof(struct verbs_context, context)"
+	same("where verbs_context has its size", fmt.Sprintf(around, "sz"), ExtendedSize)
+	same("where verbs_context has query_device_ex", fmt.Sprintf(around, "query_device_ex"), ExtendedQueryDevice)
+	same("how large a verbs_context with query_device_ex is", "sizeof(struct verbs_context) - offsetof(struct verbs_context, query_device_ex)", ExtendedQueryDeviceIn)
+	same("what an extended context says", "__VERBS_ABI_IS_EXTENDED == (void *)~0ull", 1)
 	same("that struct ibv_port_attr has room", fmt.Sprintf("sizeof(struct ibv_port_attr) <= %d", PortAttrRoom), 1)
 	c.WriteString("#ifdef HAVE_FORK_UNNEEDED\n")
 	same("IBV_FORK_UNNEEDED", "IBV_FORK_UNNEEDED", ForkUnneeded)

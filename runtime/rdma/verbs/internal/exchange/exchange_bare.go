@@ -1479,7 +1479,8 @@ type Answer struct {
 	ID    uint32
 	Addr  uint64
 	Bytes uint64
-	// As in a reference: 1 to read, 2 to write, 4 for atomic operations, added up.
+	// As in a reference: 1 to read, 2 to write, 4 for atomic operations, added up; and 32768 where the key is for this connection
+	// only, so that a send may end it.
 	Rights uint16
 	Text   string
 }
