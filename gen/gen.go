@@ -117,3 +117,7 @@ func plans(s *schema.Schema, opts Options) ([]*plan.Package, diag.List) {
 	found = append(found, plan.UnknownRenames(opts.Rename, names)...)
 	return ps, found
 }
+
+// GoName is what a field, member or value of a schema is called in Go, where
+// #@go(name=…) and --rename say nothing: user_id is UserID.
+func GoName(name string) string { return plan.Exported(name) }

@@ -6,12 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fidelityframework/barewire-gen/schema/compat"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
 // TestUpToDate fails where somebody changed the registry and not the page.
 func TestUpToDate(t *testing.T) {
 	if err := run("../../"+path, true); err != nil {
+		t.Error(err)
+	}
+	if err := write("../../"+changes, table(compat.Cells), true); err != nil {
 		t.Error(err)
 	}
 }

@@ -62,6 +62,7 @@ type Diagnostic struct {
 	Notes    []string
 	Help     []string
 	Fixes    []Fix
+	Tags     []string // words for programs that choose among findings: whom a change breaks
 }
 
 // Errorf makes an error with a code at a span. Its severity is the rule's.

@@ -111,6 +111,7 @@ input/output, 3 a bug in barewire-gen.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
 	root.AddCommand(
 		a.generateCommand(), a.checkCommand(), a.fmtCommand(), a.layoutCommand(),
+		a.compatCommand(),
 		a.vetCommand(), a.inspectCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
@@ -119,7 +120,7 @@ input/output, 3 a bug in barewire-gen.`,
 }
 
 // finders are the commands whose results are findings.
-var finders = []string{"check", "generate", "fmt", "vet"}
+var finders = []string{"check", "generate", "fmt", "compat", "vet"}
 
 // prepare checks the flags that every command has.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {

@@ -34,6 +34,7 @@ type Finding struct {
 	Notes    []string  `json:"notes,omitempty"`
 	Help     []string  `json:"help,omitempty"`
 	Fixes    []Fix     `json:"fixes,omitempty"`
+	Tags     []string  `json:"tags,omitempty"` // of compat: source, wire, memory
 }
 
 // Place is a run of bytes in a file.
@@ -97,7 +98,7 @@ func writeJSON(buf *bytes.Buffer, l diag.List, files []File) {
 func findingOf(d *diag.Diagnostic) Finding {
 	f := Finding{
 		Code: string(d.Code), Name: d.Code.Rule().Name, Severity: d.Severity.String(), Message: d.Message,
-		Place: placeOf(d.Primary.Span), Label: d.Primary.Text, Notes: d.Notes, Help: d.Help,
+		Place: placeOf(d.Primary.Span), Label: d.Primary.Text, Notes: d.Notes, Help: d.Help, Tags: d.Tags,
 	}
 	for _, l := range d.Related {
 		f.Related = append(f.Related, Related{l.Text, placeOf(l.Span)})

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fidelityframework/barewire-gen/schema/parser"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+// gitPrefix begins the name of something that git has: git:v1.2, git:HEAD:proto.
+const gitPrefix = "git:"
+
+// fromGit reads schemas as git has them at a ref: those that the arguments name,
+// or what a path, which counts from the top of the repository, names.
+func (a *app) fromGit(cmd *cobra.Command, spec string, args []string) ([]*source.File, error) {
+	ref, below, hasPath := strings.Cut(spec, ":")
+	if ref == "" {
+		return nil, usagef(cmd, "git: no ref is named, as in git:HEAD or git:v1.2:proto")
+	}
+	commit, err := a.git(cmd, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	if err != nil {
+		return nil, fmt.Errorf("git: `%s` is no commit, tag or branch here%s", ref, because(err))
+	}
+	at := strings.TrimSpace(string(commit))
+	if hasPath {
+		return a.gitFiles(cmd, ref, at, []string{path.Clean(below)})
+	}
+	var paths []string
+	for _, arg := range args {
+		if arg == stdinArg {
+			return nil, usagef(cmd, "git has no standard input; name a path, as in git:%s:telemetry.bare", ref)
+		}
+		p, err := a.inRepository(cmd, arg)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, p)
+	}
+	return a.gitFiles(cmd, ref, at, paths)
+}
+
+// inRepository is a path from the top of the repository.
+func (a *app) inRepository(cmd *cobra.Command, name string) (string, error) {
+	if filepath.IsAbs(name) {
+		top, err := a.git(cmd, "rev-parse", "--show-toplevel")
+		if err != nil {
+			return "", fmt.Errorf("git: %s%s", name, because(err))
+		}
+		real, err := filepath.EvalSymlinks(name)
+		if err != nil {
+			return "", plainError(err)
+		}
+		rel, err := filepath.Rel(filepath.FromSlash(strings.TrimRight(string(top), "\r\n")), real)
+		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return "", fmt.Errorf("git: %s is not in this repository", name)
+		}
+		return filepath.ToSlash(rel), nil
+	}
+	prefix, err := a.git(cmd, "rev-parse", "--show-prefix")
+	if err != nil {
+		return "", fmt.Errorf("git: %s%s", name, because(err))
+	}
+	p := path.Join(strings.TrimRight(string(prefix), "\r\n"), filepath.ToSlash(name))
+	if p == ".." || strings.HasPrefix(p, "../") {
+		return "", fmt.Errorf("git: %s is not in this repository", name)
+	}
+	return p, nil
+}
+
+// gitFiles reads files of a commit; of a directory, its .bare files.
+func (a *app) gitFiles(cmd *cobra.Command, ref, commit string, paths []string) (files []*source.File, err error) {
+	for _, p := range paths {
+		if p == "." {
+			p = ""
+		}
+		names, err := a.gitNames(cmd, commit, p)
+		if err != nil {
+			return nil, fmt.Errorf("git: %s has no %s%s", ref, orTop(p), because(err))
+		}
+		for _, name := range names {
+			text, err := a.git(cmd, "cat-file", "blob", commit+":"+name)
+			if err != nil {
+				return nil, fmt.Errorf("git: %s:%s%s", ref, name, because(err))
+			}
+			files = append(files, source.NewFile(ref+":"+name, text))
+		}
+		if len(names) == 0 {
+			return nil, fmt.Errorf("git: %s:%s: no .bare files in this directory", ref, orTop(p))
+		}
+	}
+	return files, nil
+}
+
+func orTop(p string) string {
+	if p == "" {
+		return "."
+	}
+	return p
+}
+
+// gitNames is a file, or the .bare files of a directory.
+func (a *app) gitNames(cmd *cobra.Command, commit, p string) (names []string, err error) {
+	kind, err := a.git(cmd, "cat-file", "-t", commit+":"+p)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(string(kind)) == "blob" {
+		return []string{p}, nil
+	}
+	list, err := a.git(cmd, "ls-tree", "-z", "--name-only", commit+":"+p)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+		if path.Ext(name) == ".bare" {
+			names = append(names, path.Join(p, name))
+		}
+	}
+	return names, nil
+}
+
+// git runs git where the command works, and returns what it writes. It reads only.
+func (a *app) git(cmd *cobra.Command, args ...string) ([]byte, error) {
+	c := exec.CommandContext(cmd.Context(), "git", args...)
+	c.Dir = a.dir
+	c.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &limited{Buffer: &out, left: parser.MaxFile + 1}, &errs
+	err := c.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil, errors.New(strings.TrimSpace(errs.String()))
+	}
+	return out.Bytes(), err
+}
+
+// because is the reason of an error in git, where it gives one.
+func because(err error) string {
+	text := strings.TrimPrefix(err.Error(), "fatal: ")
+	if text == "" {
+		return ""
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	return ": " + first
+}
+
+// limited keeps no more than a schema may have; of a larger one enough for the parser to say so.
+type limited struct {
+	*bytes.Buffer
+	left int
+}
+
+// Write keeps what there is room for, and takes all.
+func (l *limited) Write(p []byte) (int, error) {
+	keep := p[:min(len(p), l.left)]
+	l.left -= len(keep)
+	l.Buffer.Write(keep)
+	return len(p), nil
+}
