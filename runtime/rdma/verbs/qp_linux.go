@@ -17,7 +17,7 @@ import (
 // Times and counts after which a device gives up. None stands for "for ever".
 const (
 	ackTimeout = 16 // 4.096 µs << 16: 268 ms for an answer (ibv_modify_qp(3), InfiniBand volume 1, section 9.7.6.1.3)
-	retries    = 7  // times that it is sent again then
+	retries    = 6  // times that it is sent again then; rdma_rxe takes 7 for ever (drivers/infiniband/sw/rxe/rxe_comp.c)
 	rnrTimer   = 28 // the peer's receive is waited for 164 ms (InfiniBand volume 1, table 45)
 	rnrRetries = 6  // times; 7 would be for ever
 	hopLimit   = 64
