@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,7 +23,7 @@ func TestChoose(t *testing.T) {
 		words string
 		boots int
 	}{
-		{"", all}, {"6.1", all / 2}, {"rdma", 2}, {"rdma 6.12", 1}, {"rdma numa 6.12", 2}, {"siw pair 6.1", 2}, {"iwarp rdma", 2},
+		{"", all}, {"6.1", all / 2}, {"rdma", 4}, {"rdma 6.12", 2}, {"rdma numa 6.12", 3}, {"perf", 2}, {"perf 6.12", 1}, {"perf numa", 0}, {"siw pair 6.1", 2}, {"iwarp rdma", 2},
 		{"./lab/guest rdma", 2}, {"guest numa", 2}, {"nothing", 0}, {"6.2", 0}, {"numa ./runtime/rdma/iwarp", 0},
 	} {
 		boots, err := choose(strings.Fields(c.words))
@@ -71,7 +73,7 @@ mkdir() { :; }
 	out, err := cmd.CombinedOutput()
 	want := `prepare: prepared as 2
 run: 80 /src echo it's $HOME a  b
-run: 80 /src/some/package /lab/test1 -test.v=test2json -test.timeout=1m0s -test.run=^A|B$
+run: 80 /src/some/package /lab/some-package.test -test.v=test2json -test.timeout=1m0s -test.run=^A|B$
 @@N some 6.1 2 true
 `
 	if err != nil || string(out) != want {
@@ -155,6 +157,53 @@ func TestDead(t *testing.T) {
 				t.Errorf("want %q:\n%s", want, out.String())
 			}
 		})
+	}
+}
+
+// TestFigures: of a job that measures, lines for whoever reads figures are told, and no others.
+func TestFigures(t *testing.T) {
+	j := &job{figures: true}
+	for line, want := range map[string]bool{"# 1 µs\n": true, "    # 1 µs\n": true, "#1\n": false, "=== RUN   Test#\n": false, "\n": false} {
+		if got := j.isFigure([]byte(line)); got != want {
+			t.Errorf("%q: %v", line, got)
+		}
+		if (&job{}).isFigure([]byte(line)) {
+			t.Errorf("%q of a job that does not measure", line)
+		}
+	}
+}
+
+// TestLanes: boots run side by side as many as may, those that measure alone, and all of them unless the lab fails.
+func TestLanes(t *testing.T) {
+	quiet := boot{jobs: []job{{figures: true}}}
+	loud := boot{jobs: []job{{}}}
+	boots := []boot{loud, quiet, loud, loud, quiet, loud}
+	var now, most, done atomic.Int32
+	l := &lab{options: &options{lanes: 3}}
+	err := l.inLanes(t.Context(), boots, func(_ context.Context, i int) error {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+		}
+		time.Sleep(5 * time.Millisecond)
+		if boots[i].figures() && now.Load() != 1 {
+			t.Errorf("boot %d measures and is not alone", i)
+		}
+		done.Add(1)
+		return nil
+	})
+	if err != nil || most.Load() > 3 || done.Load() != 6 {
+		t.Errorf("%v, %d at once, %d done", err, most.Load(), done.Load())
+	}
+	broken := errors.New("broken")
+	l.lanes = 1
+	done.Store(0)
+	err = l.inLanes(t.Context(), boots, func(ctx context.Context, i int) error {
+		done.Add(1)
+		return broken
+	})
+	if !errors.Is(err, broken) || done.Load() != 1 {
+		t.Errorf("%v after %d boots", err, done.Load())
 	}
 }
 

@@ -74,6 +74,7 @@ func statusOf(err error) int {
 type options struct {
 	preset, kernel string
 	verbose, race  bool
+	lanes          int
 	timeout        time.Duration
 }
 
@@ -86,6 +87,7 @@ func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("lab "+name, flag.ContinueOnError)
 	flags.BoolVar(&o.verbose, "v", name == "run" || name == "exec", "print what tests say as it comes")
 	flags.BoolVar(&o.race, "race", false, "build tests with the race detector")
+	flags.IntVar(&o.lanes, "j", 2, "boots side by side")
 	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "for each test binary")
 	if name == "run" || name == "exec" {
 		flags.StringVar(&o.preset, "preset", "rdma", "machine: see lab list")
@@ -96,6 +98,9 @@ func command(ctx context.Context, args []string) error {
 			return nil
 		}
 		return usageError("see lab -h")
+	}
+	if o.lanes < 1 {
+		return usageError(fmt.Sprintf("-j %d: want 1 or more", o.lanes))
 	}
 	args = flags.Args()
 	switch name {
@@ -158,7 +163,7 @@ func list(w io.Writer) {
 	fmt.Fprintln(w, "\nsuites:")
 	for _, b := range suites() {
 		for _, j := range b.jobs {
-			fmt.Fprintf(w, "  %-6s %-5s %s %s\n", b.preset.Name, b.kernel, j.pkg, strings.Join(j.args, " "))
+			fmt.Fprintf(w, "  %-6s %-5s %-4s %s %s\n", b.preset.Name, b.kernel, j.name, j.pkg, strings.Join(j.args, " "))
 		}
 	}
 }

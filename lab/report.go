@@ -22,7 +22,10 @@ type report struct {
 	g    *machine.Guest
 	next int // job
 
-	began  time.Time
+	stopped func() bool // all of it is to end: that the guest does is no failure of its
+
+	first  time.Time      // when its first job began
+	began  time.Time      // and the present one
 	inside bool           // a job has begun and not ended
 	in     io.WriteCloser // of test2json, nil outside of tests
 	ended  chan struct{}  // it has said all
@@ -31,20 +34,18 @@ type report struct {
 }
 
 // follow boots a guest and reports what it did. Its error is that the guest died.
-func (l *lab) follow(ctx context.Context, b boot, g *machine.Guest) error {
-	r := &report{l: l, b: b, g: g}
-	if b.preset.Guests > 1 {
-		r.prefix = fmt.Sprintf("[%d] ", g.Number)
-	}
-	err := g.Boot(ctx, r)
+func (r *report) follow(ctx context.Context) error {
+	err := r.g.Boot(ctx, r)
 	r.close()
-	if err == nil && r.next < len(b.jobs) {
-		err = fmt.Errorf("%w: it did %d of %d things", machine.ErrDied, r.next, len(b.jobs))
+	if err == nil && r.next < len(r.b.jobs) {
+		err = fmt.Errorf("%w: it did %d of %d things", machine.ErrDied, r.next, len(r.b.jobs))
 	}
 	if err == nil {
 		return nil
 	}
-	r.died(err)
+	if !r.stopped() {
+		r.died(err)
+	}
 	return err
 }
 
@@ -81,6 +82,9 @@ func (r *report) Begin() {
 	i := r.next
 	r.next++
 	r.began, r.ran, r.inside = time.Now(), false, true
+	if r.first.IsZero() {
+		r.first = r.began
+	}
 	if i >= len(r.b.jobs) || r.b.jobs[i].pkg == "" {
 		return
 	}
@@ -107,8 +111,11 @@ func (r *report) Output(line []byte) {
 	}
 	line = bytes.TrimPrefix(line, []byte{0x16}) // which tells test2json that a line is the framework's
 	r.ran = r.ran || bytes.HasPrefix(line, []byte("=== RUN "))
-	if r.l.verbose {
+	switch {
+	case r.l.verbose:
 		fmt.Print(r.prefix, string(line))
+	case r.inside && r.next <= len(r.b.jobs) && r.b.jobs[r.next-1].isFigure(line):
+		fmt.Print(r.prefix, string(bytes.TrimLeft(line, " ")))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,6 +25,9 @@ type lab struct {
 	cache  string // directory: what was fetched, and what the present boot uses
 	root   string // directory of the module
 	sum    *summary.Summary
+
+	programs map[string]string // test binaries by package, once they are built
+	several  bool              // boots
 }
 
 // open looks whether the lab can run, and installs the tools.
@@ -84,67 +88,146 @@ type files struct {
 	driver string // empty: none
 }
 
-// all does boots, one after the other, and sums up. A guest that dies fails what it was to run; the others go on.
-func (l *lab) all(ctx context.Context, boots []boot) error {
-	for _, b := range boots {
-		if err := l.boot(ctx, b); err != nil {
-			return err
-		}
-	}
-	if !l.sum.End() {
-		return errFailed
-	}
-	return nil
-}
+// errInterrupted is that somebody wanted it to end.
+var errInterrupted = errors.New("interrupted: what was not told to have passed was not tested")
 
-// boot does one. Its error is of the lab; what tests and guests have done is in the summary.
-func (l *lab) boot(ctx context.Context, b boot) error {
+// all does boots, l.lanes at a time, and sums up. A guest that dies fails what it was to run; the others go on.
+func (l *lab) all(ctx context.Context, boots []boot) error {
 	unlock, err := l.lock()
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	began := time.Now()
-	have, err := l.kernel(b)
-	if err != nil {
-		return err
+	have := make([]files, len(boots))
+	for i, b := range boots {
+		if have[i], err = l.kernel(b); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
 	}
 	dir := filepath.Join(l.cache, "run")
-	if err := os.RemoveAll(dir); err != nil {
+	if err := os.RemoveAll(dir); err != nil { // of a lab that was killed
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	over := initramfs.Overlay{Programs: map[string]string{}, Trees: map[string]string{}}
+	if l.programs, err = l.build(ctx, boots, dir); err != nil {
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		return err
+	}
+	l.several = len(boots) > 1
+	err = l.inLanes(ctx, boots, func(ctx context.Context, i int) error {
+		return l.boot(ctx, boots[i], have[i], filepath.Join(dir, fmt.Sprint("boot", i)))
+	})
+	fine := l.sum.End()
+	switch {
+	case ctx.Err() != nil:
+		return errInterrupted
+	case err != nil:
+		return err
+	case !fine:
+		return errFailed
+	}
+	return nil
+}
+
+// inLanes does boots side by side, those that report figures alone. It ends with the first error of the lab's.
+func (l *lab) inLanes(ctx context.Context, boots []boot, do func(ctx context.Context, i int) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var quiet sync.RWMutex
+	var lanes sync.WaitGroup
+	errs := make([]error, len(boots))
+	next := make(chan int)
+	for range min(l.lanes, len(boots)) {
+		lanes.Go(func() {
+			for i := range next {
+				if boots[i].figures() {
+					quiet.Lock()
+				} else {
+					quiet.RLock()
+				}
+				if ctx.Err() == nil {
+					errs[i] = do(ctx, i)
+				}
+				if boots[i].figures() {
+					quiet.Unlock()
+				} else {
+					quiet.RUnlock()
+				}
+				if errs[i] != nil {
+					stop()
+				}
+			}
+		})
+	}
+	for i := range boots {
+		next <- i
+	}
+	close(next)
+	lanes.Wait()
+	return errors.Join(errs...)
+}
+
+// boot does one, in a directory of its own. Its error is of the lab; what tests and guests have done is in the summary.
+func (l *lab) boot(ctx context.Context, b boot, have files, dir string) error {
+	began := time.Now()
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	over := l.overlay(b)
 	if have.driver != "" {
 		over.Programs["/lab/"+filepath.Base(have.driver)] = have.driver
 	}
-	if err := l.build(ctx, b, dir, &over); err != nil {
-		return err
-	}
-	ctx, stop := context.WithTimeoutCause(ctx, l.most(b), fmt.Errorf("it was not done after %v", l.most(b)))
+	stopped := func() bool { return ctx.Err() != nil }
+	within, stop := context.WithTimeoutCause(ctx, l.most(b), fmt.Errorf("it was not done after %v", l.most(b)))
 	defer stop()
-	ctx, cancel := context.WithCancelCause(ctx)
+	within, cancel := context.WithCancelCause(within)
 	defer cancel(nil)
 	var guests sync.WaitGroup
-	for n := 1; n <= b.preset.Guests; n++ {
-		g := &machine.Guest{Preset: b.preset, Number: n, Kernel: have.kernel, Dir: dir, Nonce: "@@" + rand.Text()}
-		g.Initrd = filepath.Join(dir, fmt.Sprintf("initrd%d", n))
+	reports := make([]*report, b.preset.Guests)
+	for n := range reports {
+		g := &machine.Guest{Preset: b.preset, Number: n + 1, Kernel: have.kernel, Dir: dir, Nonce: "@@" + rand.Text()}
+		g.Initrd = filepath.Join(dir, fmt.Sprintf("initrd%d", g.Number))
 		over.Plan = l.plan(b, g)
 		if err := over.Write(g.Initrd, have.base); err != nil {
 			return err
 		}
+		reports[n] = &report{l: l, b: b, g: g, prefix: l.prefix(b, g), stopped: stopped}
+	}
+	for _, r := range reports {
 		guests.Go(func() {
-			if err := l.follow(ctx, b, g); err != nil {
-				cancel(fmt.Errorf("guest %d died", g.Number)) // what the others do, they do with it
+			if err := r.follow(within); err != nil {
+				cancel(fmt.Errorf("guest %d died", r.g.Number)) // what the others do, they do with it
 			}
 		})
 	}
 	guests.Wait()
-	fmt.Printf("# %s, kernel %s: %.1f s\n", b.preset.Name, have.kernel.Release, time.Since(began).Seconds())
+	setup := ""
+	if !reports[0].first.IsZero() {
+		setup = fmt.Sprintf(", until its first test %.1f s", reports[0].first.Sub(began).Seconds())
+	}
+	fmt.Printf("# %s, kernel %s: %.1f s%s\n", b.preset.Name, have.kernel.Release, time.Since(began).Seconds(), setup)
 	return nil
+}
+
+// prefix is of the lines of a guest that are printed as they come, if there is more than one.
+func (l *lab) prefix(b boot, g *machine.Guest) string {
+	prefix := ""
+	if l.several {
+		prefix = fmt.Sprintf("[%s %s] ", b.preset.Name, b.kernel)
+	}
+	if b.preset.Guests > 1 {
+		prefix += fmt.Sprintf("[%d] ", g.Number)
+	}
+	return prefix
 }
 
 // most is how long a boot may take: what its tests may, and what it takes under software emulation on a busy machine.
@@ -155,39 +238,6 @@ func (l *lab) most(b boot) time.Duration {
 // grace is what a test binary has, beyond its timeout, to say that it timed out.
 const grace = 20 * time.Second
 
-// build makes the test binaries.
-func (l *lab) build(ctx context.Context, b boot, dir string, over *initramfs.Overlay) error {
-	for i, j := range b.jobs {
-		if j.pkg == "" {
-			continue
-		}
-		file := filepath.Join(dir, fmt.Sprintf("test%d", i))
-		args := []string{"test", "-c", "-tags=lab", "-o", file}
-		env := os.Environ()
-		if l.race {
-			args, env = append(args, "-race"), append(env, "CGO_ENABLED=1")
-		} else if os.Getenv("CGO_ENABLED") == "" {
-			env = append(env, "CGO_ENABLED=0")
-		}
-		cmd := exec.CommandContext(ctx, "go", append(args, j.pkg)...)
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = l.root, env, os.Stderr, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("go test -c %s: %w", j.pkg, err)
-		}
-		if _, err := os.Stat(file); err != nil {
-			return fmt.Errorf("%s has no tests", j.pkg)
-		}
-		over.Programs[program(i)] = file
-		data := filepath.Join(l.root, j.pkg, "testdata")
-		if _, err := os.Stat(data); err == nil {
-			over.Trees[filepath.Join(place(j), "testdata")] = data
-		}
-	}
-	return nil
-}
-
-func program(i int) string { return fmt.Sprintf("/lab/test%d", i) }
-
 // place is where tests of a package run in the guest.
 func place(j job) string { return filepath.Join("/src", j.pkg) }
 
@@ -197,10 +247,10 @@ func (l *lab) plan(b boot, g *machine.Guest) string {
 	fmt.Fprintf(&p, "nonce=%s\nguest=%d\n", g.Nonce, g.Number)
 	fmt.Fprintf(&p, "export CI=true GOTRACEBACK=all BAREWIRE_LAB=%s BAREWIRE_LAB_KERNEL=%s BAREWIRE_LAB_GUEST=%d\n", b.preset.Name, b.kernel, g.Number)
 	fmt.Fprintf(&p, "setup() {\n%s\n}\nprepare setup\n", b.preset.Setup)
-	for i, j := range b.jobs {
+	for _, j := range b.jobs {
 		words := j.command
 		if j.pkg != "" {
-			words = append([]string{program(i), "-test.v=test2json", "-test.timeout=" + l.timeout.String()}, j.args...)
+			words = append([]string{program(j.pkg), "-test.v=test2json", "-test.timeout=" + l.timeout.String()}, j.args...)
 		}
 		fmt.Fprintf(&p, "mkdir -p %s\nrun %d %s", place(j), int((l.timeout + grace).Seconds()), place(j))
 		for _, w := range words {

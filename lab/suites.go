@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -13,9 +14,25 @@ var kernels = []string{"6.1", "6.12"}
 
 // job is a program that a guest runs: the tests of a package, or a command.
 type job struct {
+	name    string   // a word that chooses it, beside those of its package; most have none
 	pkg     string   // directory below the module's root, "./lab/guest"
 	args    []string // of the test binary
 	command []string // instead of a package
+	figures bool     // it measures: what it has to tell, on lines that begin with #, is printed, and no other guest runs beside it
+}
+
+// words are those that choose a job.
+func (j *job) words() []string {
+	words := []string{j.pkg, path.Base(j.pkg)}
+	if j.name != "" {
+		words = append(words, j.name)
+	}
+	return words
+}
+
+// isFigure reports whether a line is for whoever reads figures.
+func (j *job) isFigure(line []byte) bool {
+	return j.figures && bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte("# "))
 }
 
 // boot is a machine, a kernel, and what is done there.
@@ -23,6 +40,11 @@ type boot struct {
 	preset *machine.Preset
 	kernel string
 	jobs   []job
+}
+
+// figures reports whether a boot measures.
+func (b *boot) figures() bool {
+	return slices.ContainsFunc(b.jobs, func(j job) bool { return j.figures })
 }
 
 // suite is what runs where. What compiles C, on this machine, is left out: guests have no compiler.
@@ -36,30 +58,39 @@ var suite = []struct {
 	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
 	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.short", "-test.run=^(TestNetem|TestNetworks)$"}}},
-	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short", "-test.skip=^(TestDax|TestPlacement|TestConformanceFake|TestAllocations)$"}}},
+	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short", "-test.skip=^(TestDax|TestPlacement|TestConformanceFake|TestAllocations|TestPerf)$"}}},
 	{"rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestMisuse$/^[0-9]+$/^verbs$"}}},
 	{"hmem", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^(TestDax|TestPlacement)$"}}},
 	{"cxl", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestDax$"}}},
 	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
+	{"rdma", job{name: "perf", figures: true, pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestPerf$"}}},
 	{"siw rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestRping"}}},
 }
 
-// suites are the boots that all of it takes.
-func suites() (all []boot) {
+// suites are the boots that all of it takes. Those that measure are boots of their own, and the last.
+func suites() []boot {
+	var all, measuring []boot
 	for _, p := range machine.Presets {
 		for _, k := range kernels {
-			b := boot{preset: p, kernel: k}
+			b, m := boot{preset: p, kernel: k}, boot{preset: p, kernel: k}
 			for _, s := range suite {
-				if slices.Contains(strings.Fields(s.presets), p.Name) {
+				switch {
+				case !slices.Contains(strings.Fields(s.presets), p.Name):
+				case s.job.figures:
+					m.jobs = append(m.jobs, s.job)
+				default:
 					b.jobs = append(b.jobs, s.job)
 				}
 			}
 			if len(b.jobs) > 0 {
 				all = append(all, b)
 			}
+			if len(m.jobs) > 0 {
+				measuring = append(measuring, m)
+			}
 		}
 	}
-	return all
+	return append(all, measuring...)
 }
 
 // choose returns the boots and jobs that words select. Words of one kind widen the choice, kinds narrow it: "rdma numa 6.1"
@@ -80,7 +111,9 @@ func choose(words []string) ([]boot, error) {
 	fits := func(among []string, name string) bool { return len(among) == 0 || slices.Contains(among, name) }
 	var chosen []boot
 	for _, b := range suites() {
-		b.jobs = slices.DeleteFunc(b.jobs, func(j job) bool { return !fits(packages, j.pkg) && !fits(packages, path.Base(j.pkg)) })
+		b.jobs = slices.DeleteFunc(b.jobs, func(j job) bool {
+			return !slices.ContainsFunc(j.words(), func(w string) bool { return fits(packages, w) })
+		})
 		if len(b.jobs) > 0 && fits(presets, b.preset.Name) && fits(series, b.kernel) {
 			chosen = append(chosen, b)
 		}
