@@ -138,16 +138,18 @@ func (t *tree) pageSize() Fact[uint64] {
 // isPage reports whether it is the size of a page on some processor.
 func isPage(v uint64) bool { return v >= 4<<10 && v <= 1<<20 && v&(v-1) == 0 }
 
-// FormatBytes writes bytes for people: 64 GiB, 985700 KiB, unlimited.
+// FormatBytes writes bytes for people: 64 GiB, 2.4 GiB, unlimited.
 func FormatBytes(n uint64) string {
 	if n == Unlimited {
 		return "unlimited"
 	}
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	i := 0
-	for i < len(units)-1 && n >= 10<<10 && (n%1024 == 0 || n >= 10<<20) || i < len(units)-1 && n >= 1024 && n%1024 == 0 {
-		n /= 1024
-		i++
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	i, size := 0, uint64(1)
+	for i < len(units)-1 && n/size >= 1024 {
+		i, size = i+1, size*1024
 	}
-	return strconv.FormatUint(n, 10) + " " + units[i]
+	if n%size == 0 {
+		return strconv.FormatUint(n/size, 10) + " " + units[i]
+	}
+	return strconv.FormatFloat(float64(n)/float64(size), 'f', 1, 64) + " " + units[i]
 }
