@@ -39,6 +39,11 @@ type loan struct {
 //
 //barewire:effect borrows=0 of r on ok, fresh=0 on ok
 func Open[T Fixed[T], R HostAddressable, A Access](r *Region[T, R, A]) (Window[T, A], error) {
+	return open(r)
+}
+
+// open does what Open does.
+func open[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Window[T, A], error) {
 	if r == nil || r.h == nil {
 		return Window[T, A]{}, ErrNoRegion
 	}
@@ -144,6 +149,15 @@ func Slice[T Castable[T], A CanExclusive](w Window[T, A]) ([]T, error) {
 		return nil, wire.ErrBigEndian
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.StringData(w.all))), len(w.all)), nil
+}
+
+// OpenFor is for the runtime's device packages: a window on memory of any residency, which they know that the
+// processor may touch now.
+func OpenFor[T Fixed[T], R Residency, A Access](f seal.Friend, r *Region[T, R, A]) (Window[T, A], error) {
+	if r == nil || r.h == nil || !f.OK() || r.h.Opaque() {
+		return Window[T, A]{}, ErrNoRegion
+	}
+	return open(r)
 }
 
 // Opened is for the runtime's device packages: the region that a window is open on. What they

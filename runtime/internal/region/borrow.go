@@ -109,3 +109,18 @@ func (b *Borrow) Fault(state uint64) error {
 	}
 	return e
 }
+
+// Windows reports how many windows are open, and where one of them was opened.
+func (h *Handle) Windows() (n int, at string) {
+	n = int(h.word.Load() >> flightBits & borrowMask)
+	if n > 0 {
+		at = h.window()
+	}
+	return n, at
+}
+
+// Borrowed is the error of a handle whose windows are in the way.
+func (h *Handle) Borrowed() error {
+	n, at := h.Windows()
+	return h.errorOf(ErrBorrowed, at, several(uint64(n)))
+}

@@ -118,6 +118,9 @@ func (h *Handle) Advance(gen uint32, how End) (next uint32, err error) {
 // end does what Advance does.
 func (h *Handle) end(gen uint32, e end) (next uint32, err error) {
 	next, busy, reg := h.advance(gen, e)
+	if busy&flightMask != 0 && h.inquire() {
+		next, busy, reg = h.advance(gen, e)
+	}
 	switch {
 	case busy != 0:
 		return 0, h.busy(busy, reg)
@@ -357,6 +360,9 @@ func (h *Handle) busy(w uint64, reg any) error {
 	at := ""
 	if p, ok := reg.(interface{ InFlight(*Handle) string }); ok {
 		at = p.InFlight(h)
+	}
+	if at == "" {
+		at = h.posted()
 	}
 	return h.errorOf(ErrInFlight, at, several(w&flightMask))
 }

@@ -57,9 +57,10 @@ func known(f runtime.Frame) bool {
 		!strings.HasPrefix(f.Function, "runtime.") && !strings.Contains(f.Function, ".deferwrap")
 }
 
-// ours reports whether a frame is the runtime's own: its callers are what a user knows.
+// ours reports whether a frame is the runtime's own: its callers are what a user knows. Tests are users, and so are
+// the kits of tests that providers share (gputest).
 func ours(f runtime.Frame) bool {
 	const runtimes = "github.com/fidelityframework/barewire-gen/runtime"
 	rest, ok := strings.CutPrefix(f.Function, runtimes)
-	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(f.File, "_test.go")
+	return ok && (rest[0] == '.' || rest[0] == '/') && !strings.HasSuffix(f.File, "_test.go") && !strings.Contains(rest, "test.")
 }

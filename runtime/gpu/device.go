@@ -1,0 +1,146 @@
+package gpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
+)
+
+// friend opens what package barewire has for the runtime's own packages.
+var friend = seal.Key()
+
+// Device is an open GPU. Its methods may be called by several goroutines.
+//
+//barewire:type domain
+type Device struct {
+	ad   Adapter
+	info DeviceInfo
+	name string // cuda/0
+
+	kernels gate // against the host, where it excludes them: Facts.Exclusive
+
+	mu      sync.Mutex
+	queues  []*Queue
+	regions map[*memory]string // by what memory; their names
+	modules int
+	closed  bool
+}
+
+func newDevice(ad Adapter, info DeviceInfo) *Device {
+	return &Device{ad: ad, info: info, name: info.Provider + "/" + info.Name, regions: map[*memory]string{}}
+}
+
+// none reports whether there is no such device.
+func (d *Device) none() bool { return d == nil || d.ad == nil }
+
+// Info is what is known of the device.
+func (d *Device) Info() DeviceInfo {
+	if d.none() {
+		return DeviceInfo{}
+	}
+	return d.info
+}
+
+// String is the device's name: "cuda/0".
+func (d *Device) String() string {
+	if d.none() {
+		return "no device"
+	}
+	return d.name
+}
+
+// Lost is why the device cannot be used any more: [ErrLost] and what it said. It is nil where it can.
+func (d *Device) Lost() error {
+	if d.none() {
+		return ErrNoDevice
+	}
+	return d.ad.Lost()
+}
+
+// Sync returns when all that was posted on queues of the device has ended, or ctx ends. What failed, the queues say.
+//
+//barewire:effect flushes=d
+func (d *Device) Sync(ctx context.Context) error {
+	if d.none() {
+		return ErrNoDevice
+	}
+	var errs []error
+	for _, q := range d.all() {
+		if err := q.Flush(ctx); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// all are the queues that are open.
+func (d *Device) all() []*Queue {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.queues)
+}
+
+// enter counts something that has to be closed before the device, unless that is closed.
+func (d *Device) enter(add func()) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return wrap(ErrClosed, "%s", d.name)
+	}
+	add()
+	return nil
+}
+
+// Close gives the device up. It is [ErrBusy] while regions, queues or modules of it are open, and says which.
+//
+//barewire:effect releases=d on ok
+func (d *Device) Close() error {
+	if d.none() {
+		return ErrNoDevice
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return wrap(ErrClosed, "close: %s", d.name)
+	}
+	if left := d.left(); left != "" {
+		return wrap(ErrBusy, "close: %s: %s must be closed first", d.name, left)
+	}
+	d.closed = true
+	if err := d.ad.Close(); err != nil {
+		return fmt.Errorf("gpu: close: %s: %w", d.name, err)
+	}
+	return nil
+}
+
+// left says what is open. The lock is held.
+func (d *Device) left() string {
+	var s []string
+	if n := len(d.queues); n > 0 {
+		s = append(s, plural(n, "queue"))
+	}
+	if n := len(d.regions); n > 0 {
+		one := ""
+		for _, name := range d.regions {
+			one = name
+			break
+		}
+		s = append(s, plural(n, "region")+" ("+one+")")
+	}
+	if d.modules > 0 {
+		s = append(s, plural(d.modules, "module"))
+	}
+	return strings.Join(s, ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,35 @@
+// Package gpu has typed memory of GPUs, copies to and from it, and kernels that work on it.
+//
+// What memory is says its type, so that the processor cannot touch what it must not:
+//
+//	GPU      the device's own memory: no pointer of Go's. [New]; [CopyToDevice], [CopyToHost], [Copy], [Map]
+//	CPU      host memory that is pinned and mapped into the GPU: the zero-copy buffer of any machine. [NewHost]
+//	Managed  memory that the driver moves: the host's between [Acquire] and [Release] only. [NewManaged]
+//	Unified  memory that both reach coherently at any time, where probing the device said so. [NewUnified] takes the [Witness]
+//
+// Programs import a provider besides, gpu/cuda or gpu/opencl, and open a device:
+//
+//	dev, err := gpu.Open(ctx, gpu.Config{})
+//	q, err := dev.Queue(0)
+//	in, err := gpu.NewHost(dev, SampleInCPU(), 1024)   // *Region[Sample, CPU, Unregistered]
+//	r, err := gpu.New(dev, SampleInGPU(), 1024)        // *Region[Sample, GPU, Unregistered]
+//	op, err := gpu.CopyToDevice(q, gpu.All(r), gpu.All(in))
+//	err = op.Wait(ctx)
+//
+// # Operations
+//
+// A queue does what is posted on it in order, as a stream of CUDA does. An [Op] is a value, its queue and its number: nothing is
+// allocated for it, no goroutine belongs to it. Until it has ended its regions can be neither closed nor registered
+// ([barewire.ErrInFlight], which names the place where it was posted). Who waits polls the device, first often and then less so, at
+// least every half millisecond; what nobody waits for is noticed when its queue is used, or a region of it is to be closed.
+//
+// The first operation that fails fails its queue: those behind it end with [ErrFlushed], and nothing more can be posted. When the device
+// is lost ([ErrLost]) all operations end, on all queues, and regions and queues can be closed; then open the device again.
+//
+// # Host memory in copies
+//
+// The host's side of a copy is a region that the processor may address, wherever it was allocated: it lies outside the Go heap, so
+// that a copy which runs after the call cannot meet memory that was freed. Memory of [NewHost] is pinned: copies of it are the
+// fastest. What a copy reads must not be written, and what it writes must not be read, until it has ended; go vet with our
+// analyzers finds where that is done.
+package gpu

@@ -1,0 +1,228 @@
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+)
+
+// MaxArgs is how many arguments a kernel takes here at most.
+const MaxArgs = 32
+
+// Module is a program that was loaded onto a device.
+type Module struct {
+	dev    *Device
+	p      Program
+	closed atomic.Bool
+}
+
+// Kernel is a function of a module that runs on the device. It is good as long as the module is.
+type Kernel struct {
+	m    *Module
+	name string
+	code Code
+}
+
+// Module loads a program: for CUDA a module's image (PTX, cubin or fatbin), for OpenCL its source. What the driver says of a source with
+// mistakes is in the error.
+func (d *Device) Module(source []byte) (*Module, error) {
+	if d.none() {
+		return nil, wrap(ErrNoDevice, "module")
+	}
+	if len(source) == 0 {
+		return nil, wrap(ErrEmpty, "module: %s", d.name)
+	}
+	if err := d.enter(func() { d.modules++ }); err != nil {
+		return nil, err
+	}
+	p, err := d.ad.Load(source)
+	if err != nil {
+		d.mu.Lock()
+		d.modules--
+		d.mu.Unlock()
+		return nil, fmt.Errorf("gpu: module: %s: %w", d.name, err)
+	}
+	return &Module{dev: d, p: p}, nil
+}
+
+// Kernel finds a kernel by its name. The error is [ErrNoKernel] and what the driver says.
+func (m *Module) Kernel(name string) (*Kernel, error) {
+	if m == nil || m.dev == nil || m.closed.Load() {
+		return nil, wrap(ErrClosed, "kernel %q: its module", name)
+	}
+	code, err := m.p.Kernel(name)
+	if err != nil {
+		return nil, fmt.Errorf("gpu: kernel %q on %s: %w: %w", name, m.dev.name, ErrNoKernel, err)
+	}
+	return &Kernel{m, name, code}, nil
+}
+
+// Close unloads the program. Its kernels must not run: it waits for all queues of the device, until ctx ends.
+func (m *Module) Close(ctx context.Context) error {
+	if m == nil || m.dev == nil {
+		return wrap(ErrClosed, "close: no module")
+	}
+	for _, q := range m.dev.all() { // what failed, the queues say
+		if err := q.Flush(ctx); err != nil && ctx.Err() != nil {
+			return fmt.Errorf("gpu: close: a module of %s: %w", m.dev.name, err)
+		}
+	}
+	if m.closed.Swap(true) {
+		return wrap(ErrClosed, "close: a module of %s", m.dev.name)
+	}
+	m.dev.mu.Lock()
+	m.dev.modules--
+	m.dev.mu.Unlock()
+	if err := m.p.Close(); err != nil && m.dev.ad.Lost() == nil {
+		return fmt.Errorf("gpu: close: a module of %s: %w", m.dev.name, err)
+	}
+	return nil
+}
+
+// String is the kernel's name.
+func (k *Kernel) String() string {
+	if k == nil {
+		return "no kernel"
+	}
+	return k.name
+}
+
+// Reachable is memory that kernels may be given. Of CPU memory it is what [NewHost] allocated, or any where the device reaches all memory of the
+// process; other is refused with [ErrNotMapped] when the kernel is launched.
+type Reachable interface {
+	barewire.CPU | barewire.GPU | barewire.Managed | barewire.Unified
+}
+
+// Number is what a kernel takes beside memory.
+type Number interface {
+	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
+}
+
+// Arg is an argument of a kernel.
+//
+//barewire:type view
+type Arg struct {
+	end
+	err error
+	num bool
+	val uint64
+}
+
+// Mem is elements as an argument: the kernel gets their address, and may read and write them.
+//
+//barewire:effect views=0 of p
+func Mem[T barewire.Fixed[T], R Reachable, A barewire.Access](p Part[T, R, A]) Arg {
+	e, err := endOf(p.span)
+	return Arg{end: e, err: err}
+}
+
+// Num is a number as an argument. Its size is that of its type: the kernel's parameter has the same.
+func Num[N Number](v N) Arg {
+	a := Arg{num: true}
+	a.bytes = int(unsafe.Sizeof(v))
+	*(*N)(unsafe.Pointer(&a.val)) = v
+	return a
+}
+
+// Launch starts a kernel with arguments, behind what was posted on the queue before. Until it has ended ([Op.Wait]) the host must touch
+// none of its memory. Nobody checks that the arguments are those that the kernel was written for; how many they are, and how long, OpenCL does.
+//
+// It is refused, and nothing is posted, where memory is closed, mapped, acquired by the host, or another device's, or the kernel is. The error is
+// an [*OpError] around the reason.
+//
+//go:noinline
+//barewire:effect starts=0 of args on ok, fresh=0 on ok
+func Launch(q *Queue, k *Kernel, grid Grid, args ...Arg) (Op, error) {
+	if q.none() {
+		return Op{}, errNoQueue
+	}
+	if k == nil || k.m == nil {
+		return Op{}, q.refuse("kernel", 0, nil, ErrNoKernel)
+	}
+	if k.m.closed.Load() {
+		return Op{}, q.refuse("kernel "+k.name, 0, nil, fmt.Errorf("its module: %w", ErrClosed))
+	}
+	if k.m.dev != q.dev {
+		return Op{}, q.refuse("kernel "+k.name, 0, nil, fmt.Errorf("%w: it was loaded on %s", ErrOtherDevice, k.m.dev.name))
+	}
+	if len(args) > MaxArgs {
+		return Op{}, q.refuse("kernel "+k.name, 0, nil, fmt.Errorf("%w: %d, and there can be %d", ErrArgs, len(args), MaxArgs))
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.launch(k, grid, args)
+}
+
+// launch does what Launch does. The lock is held.
+func (q *Queue) launch(k *Kernel, grid Grid, args []Arg) (Op, error) {
+	r, err := q.begin()
+	if err != nil {
+		return Op{}, q.refuse("kernel "+k.name, 0, nil, err)
+	}
+	r.kernel, r.code = true, k.name
+	l := &r.launch
+	l.Code, l.Grid, l.Args = k.code, grid.whole(), l.Args[:0]
+	if q.dev.info.Facts.Exclusive {
+		if r.gated = q.dev.kernels.enter(); !r.gated {
+			return Op{}, q.refuse("kernel "+k.name, 0, nil, fmt.Errorf("%w: managed memory of %s is acquired, and the device runs no kernel meanwhile; release it first", ErrHostHas, q.dev.name))
+		}
+	}
+	for i := range args {
+		work, err := q.arg(r, &args[i])
+		if err != nil {
+			q.letGo(r)
+			return Op{}, q.refuse("kernel "+k.name, 0, args[i].h, fmt.Errorf("argument %d: %w", i, err))
+		}
+		l.Args = append(l.Args, work)
+	}
+	if err := q.s.Launch(int(r.seq&uint64(len(q.ring)-1)), l); err != nil {
+		q.letGo(r)
+		return Op{}, q.refuse("kernel "+k.name, 0, nil, err)
+	}
+	r.at.Fill()
+	return q.commit(), nil
+}
+
+// arg holds what an argument is, and says where.
+func (q *Queue) arg(r *record, a *Arg) (ArgWork, error) {
+	switch {
+	case a.err != nil:
+		return ArgWork{}, a.err
+	case a.num:
+		return ArgWork{Bytes: uintptr(a.bytes), Bits: a.val}, nil
+	case a.h == nil:
+		return ArgWork{}, fmt.Errorf("%w: the zero Arg", ErrArgs)
+	case a.bytes == 0:
+		return ArgWork{}, ErrEmpty
+	}
+	m, err := q.take(r, a.h, a.gen)
+	if err != nil {
+		return ArgWork{}, err
+	}
+	w := ArgWork{Off: uintptr(a.off), Bytes: uintptr(a.bytes)}
+	switch {
+	case m != nil && m.dev == q.dev:
+		w.Mem = m.mem
+	case m != nil && !q.reaches(a):
+		return ArgWork{}, q.foreign(m)
+	case !q.reaches(a):
+		return ArgWork{}, fmt.Errorf("%w: memory of barewire.New is not mapped into %s; use gpu.NewHost", ErrNotMapped, q.dev.name)
+	default:
+		w.Off, w.Host = 0, unsafe.Add(a.h.Base(), a.off)
+	}
+	return w, nil
+}
+
+// reaches reports whether kernels reach an argument that is not the device's own.
+func (q *Queue) reaches(a *Arg) bool { return q.dev.info.Facts.Pageable && !a.h.Opaque() }
+
+// whole is the grid with each dimension 1 at least.
+func (g Grid) whole() Grid {
+	for i := range g.Groups {
+		g.Groups[i], g.Threads[i] = max(g.Groups[i], 1), max(g.Threads[i], 1)
+	}
+	return g
+}

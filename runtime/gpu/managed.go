@@ -1,0 +1,190 @@
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+)
+
+// Acquire gives managed memory to the host until [Release]. It waits for the operations that have it, and, where the device
+// excludes the host from managed memory while any kernel runs, for all kernels; until Release those are refused then ([ErrHostHas]). The error
+// is ctx's where that ended first, or [ErrHostHas] where it is acquired already.
+//
+//barewire:effect acquires=m on ok
+func Acquire[T barewire.Fixed[T], A barewire.Access](ctx context.Context, m *barewire.Region[T, barewire.Managed, A]) error {
+	h, gen, err := barewire.Core(friend, m)
+	if err != nil {
+		return err
+	}
+	// Held for as long as this takes: it is not closed meanwhile.
+	if err := h.Hold(gen); err != nil {
+		return region.Doing("acquire", err)
+	}
+	defer h.Drop()
+	mm := memoryOf(h)
+	if mm == nil {
+		return wrap(ErrNotHere, "acquire: %s is no memory of a GPU's allocator", h.Name())
+	}
+	if err := mm.acquire(ctx); err != nil {
+		return fmt.Errorf("gpu: acquire: %s: %w", h.Name(), err)
+	}
+	return nil
+}
+
+// acquire does what Acquire does.
+func (m *memory) acquire(ctx context.Context) error {
+	x, ok := m.mem.(Acquirer)
+	if !ok {
+		return ErrNotHere
+	}
+	if err := m.claim(hostTakes); err != nil {
+		return err
+	}
+	if err := m.turn(ctx); err != nil {
+		m.settle(hostNot)
+		return err
+	}
+	if err := x.Acquire(ctx); err != nil {
+		m.handBack()
+		m.settle(hostNot)
+		return err
+	}
+	m.settle(hostAcquired)
+	return nil
+}
+
+// claim notes that the host wants the memory, unless it has it.
+func (m *memory) claim(as hostHas) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch m.has {
+	case hostNot:
+		m.has = as
+		m.at.Fill()
+		return nil
+	case hostMapped:
+		return fmt.Errorf("%w, at %s", ErrMapped, m.at)
+	}
+	return fmt.Errorf("%w: acquired at %s", ErrHostHas, m.at)
+}
+
+// settle notes what the host has of the memory from now on.
+func (m *memory) settle(has hostHas) {
+	m.mu.Lock()
+	m.has = has
+	m.mu.Unlock()
+}
+
+// turn waits until it is the host's turn: no operation has the memory, and no kernel runs where that matters.
+func (m *memory) turn(ctx context.Context) error {
+	if err := until(ctx, m.use.host); err != nil {
+		return fmt.Errorf("operations have it: %w", err)
+	}
+	if m.dev.info.Facts.Exclusive {
+		if err := until(ctx, m.dev.kernels.host); err != nil {
+			m.use.unhost()
+			return fmt.Errorf("kernels run on %s: %w", m.dev.name, err)
+		}
+	}
+	return nil
+}
+
+// handBack ends the host's turn.
+func (m *memory) handBack() {
+	if m.dev.info.Facts.Exclusive {
+		m.dev.kernels.unhost()
+	}
+	m.use.unhost()
+}
+
+// until polls all queues until it works, or ctx ends.
+func until(ctx context.Context, works func() bool) error {
+	for i, pause := 0, minSleep; !works(); i++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		settle()
+		if i < spins {
+			runtime.Gosched()
+			continue
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, maxSleep)
+	}
+	return nil
+}
+
+// Release gives managed memory to the device again. It is [barewire.ErrBorrowed] while windows on it are open, and
+// [ErrNotAcquired] where the host has it not.
+//
+//barewire:effect yields=m
+func Release[T barewire.Fixed[T], A barewire.Access](m *barewire.Region[T, barewire.Managed, A]) error {
+	h, gen, err := barewire.Core(friend, m)
+	if err != nil {
+		return err
+	}
+	if err := h.Hold(gen); err != nil {
+		return region.Doing("release", err)
+	}
+	defer h.Drop()
+	mm := memoryOf(h)
+	if mm == nil {
+		return wrap(ErrNotHere, "release: %s is no memory of a GPU's allocator", h.Name())
+	}
+	mm.mu.Lock()
+	defer mm.mu.Unlock()
+	if mm.has != hostAcquired {
+		return wrap(ErrNotAcquired, "release: %s", h.Name())
+	}
+	mm.has = hostYields // who opens a window now sees that it is late
+	if n, _ := h.Windows(); n > 0 {
+		mm.has = hostAcquired
+		return region.Doing("release", h.Borrowed())
+	}
+	if err := mm.yieldLocked(); err != nil {
+		return fmt.Errorf("gpu: release: %s: %w", h.Name(), err)
+	}
+	return nil
+}
+
+// yieldLocked ends the host's turn that Acquire began. The lock is held.
+func (m *memory) yieldLocked() error {
+	err := m.mem.(Acquirer).Yield()
+	m.has = hostNot
+	m.handBack()
+	return err
+}
+
+// OpenManaged opens a window on managed memory that the host has acquired. The error is [ErrNotAcquired] where it has not, and
+// otherwise as of [barewire.Open].
+//
+//barewire:effect needs=m, borrows=0 of m on ok, fresh=0 on ok
+func OpenManaged[T barewire.Fixed[T], A barewire.Access](m *barewire.Region[T, barewire.Managed, A]) (barewire.Window[T, A], error) {
+	h, gen, err := barewire.Core(friend, m)
+	if err != nil {
+		return barewire.Window[T, A]{}, err
+	}
+	if err := h.Check(gen); err != nil {
+		return barewire.Window[T, A]{}, region.Doing("open", err)
+	}
+	mm := memoryOf(h)
+	if mm == nil {
+		return barewire.Window[T, A]{}, wrap(ErrNotHere, "open: %s is no memory of a GPU's allocator", h.Name())
+	}
+	w, err := barewire.OpenFor(friend, m)
+	if err != nil {
+		return barewire.Window[T, A]{}, err
+	}
+	mm.mu.Lock()
+	has := mm.has
+	mm.mu.Unlock()
+	if has != hostAcquired {
+		_ = w.Close()
+		return barewire.Window[T, A]{}, wrap(ErrNotAcquired, "open: %s: call gpu.Acquire first", h.Name())
+	}
+	return w, nil
+}

@@ -1,0 +1,135 @@
+package gpu
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
+)
+
+// memory is what this package knows of memory that it allocated: the Extra of its regions.
+type memory struct {
+	dev  *Device
+	mem  Memory
+	kind Kind
+	use  gate // operations, or the host's turn
+
+	mu  sync.Mutex
+	has hostHas    // what the host does with it
+	at  where.Mark // since when
+}
+
+// hostHas is why operations have to wait for the host.
+type hostHas uint8
+
+const (
+	hostNot   hostHas = iota
+	hostTakes         // it waits for operations to end
+	hostAcquired
+	hostMapped
+	hostYields // it looks whether windows are open
+)
+
+// memoryOf is what this package knows of a handle's memory; nil where it did not allocate it.
+func memoryOf(h *region.Handle) *memory {
+	m, _ := h.Extra().(*memory)
+	return m
+}
+
+// homes are the residencies of the kinds of memory.
+var homes = map[Kind]barewire.Kind{
+	DeviceMemory: barewire.InGPU, HostMemory: barewire.InCPU, ManagedMemory: barewire.InManaged, UnifiedMemory: barewire.InUnified,
+}
+
+// allocate makes a region's memory on a device.
+func (d *Device) allocate(kind Kind, spec region.Spec) (*region.Handle, error) {
+	size, align := spec.Type.Size, max(spec.Type.Align, 1)
+	if spec.Count <= 0 || size == 0 || uint64(spec.Count) > (1<<47)/size {
+		return nil, wrap(barewire.ErrRange, "new: %s of %d bytes of %s on %s: a region has at least one, and fits into an address space",
+			region.Elements(spec.Count), size, spec.Type.Name, d.name)
+	}
+	n := uintptr(spec.Count) * uintptr(size)
+	m := &memory{dev: d, kind: kind}
+	if err := d.enter(func() { d.regions[m] = spec.Type.Name }); err != nil {
+		return nil, err
+	}
+	mem, err := d.ad.Alloc(kind, n, uintptr(align))
+	if err != nil {
+		d.forget(m)
+		return nil, fmt.Errorf("gpu: new: %s of %s as %s on %s: %w", region.Elements(spec.Count), spec.Type.Name, kind, d.name, err)
+	}
+	m.mem = mem
+	spec.Home, spec.Extra = uint8(homes[kind]), m
+	h, err := region.Adopt(spec, m.given(n))
+	if err != nil {
+		d.forget(m)
+		if ferr := mem.Free(); ferr != nil {
+			err = fmt.Errorf("%w; and it is not given back: %w", err, ferr)
+		}
+		return nil, err
+	}
+	d.mu.Lock()
+	d.regions[m] = h.Name()
+	d.mu.Unlock()
+	return h, nil
+}
+
+// forget ends what enter counted for memory.
+func (d *Device) forget(m *memory) {
+	d.mu.Lock()
+	delete(d.regions, m)
+	d.mu.Unlock()
+}
+
+// given is the memory as regions take it.
+func (m *memory) given(n uintptr) region.Given {
+	g := region.Given{Base: m.mem.Host(), Size: n, Release: m.release, NoFile: fmt.Errorf("it is %s of %s", m.kind, m.dev.name)}
+	if m.kind != DeviceMemory {
+		return g
+	}
+	g.Opaque = true
+	g.Nodes = func() []int { return nil }
+	addr := uintptr(m.mem.Device())
+	g.Base = *(*unsafe.Pointer)(unsafe.Pointer(&addr)) // the device's memory, which no pointer of Go's reaches
+	if x, ok := m.mem.(Exporter); ok && m.dev.info.Facts.DMABuf {
+		g.DMABuf = func() (region.DMABuf, error) {
+			f, off, err := x.Export()
+			return region.DMABuf{File: f, Off: off}, err
+		}
+	}
+	return g
+}
+
+// release gives the memory back, with the last handle. Of a device that is lost there is nothing to give back.
+func (m *memory) release() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.has == hostAcquired {
+		_ = m.yieldLocked()
+	}
+	err := m.mem.Free()
+	m.dev.forget(m)
+	if err != nil && m.dev.ad.Lost() != nil {
+		return nil
+	}
+	return err
+}
+
+// enter lets an operation have the memory until leave. The error says why the host keeps it from that.
+func (m *memory) enter() error {
+	if m.use.enter() {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch m.has {
+	case hostMapped:
+		return fmt.Errorf("%w, at %s: close it first", ErrMapped, m.at)
+	case hostNot:
+		return fmt.Errorf("%w for this moment: try again", ErrHostHas)
+	}
+	return fmt.Errorf("%w, which acquired it at %s: release it first", ErrHostHas, m.at)
+}

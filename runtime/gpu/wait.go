@@ -1,0 +1,122 @@
+package gpu
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+)
+
+// Op is an operation that was posted. It may be copied, and waited for by several goroutines. The zero value is none.
+//
+//barewire:type op
+type Op struct {
+	q   *Queue
+	seq uint64
+}
+
+// How long who waits polls at once, and then sleeps between two looks.
+const (
+	spins    = 64
+	minSleep = 5 * time.Microsecond
+	maxSleep = 500 * time.Microsecond
+)
+
+// Wait returns when the operation has ended: its memory may be used and freed, and what it was to write is there. The error says which
+// operation it was, where it was posted, and why it failed. When ctx ends first its error is returned, and the operation goes on: its
+// regions stay in use, and Wait may be called again.
+//
+//barewire:effect waits=o
+func (o Op) Wait(ctx context.Context) error {
+	if o.q == nil {
+		return fmt.Errorf("gpu: wait: %w: the zero Op", ErrOp)
+	}
+	if err := o.q.await(ctx, o.seq); err != nil {
+		return err
+	}
+	return o.q.outcome(o.seq)
+}
+
+// Done reports whether the operation has ended, without waiting.
+//
+//barewire:effect waits=o on true
+func (o Op) Done() bool {
+	if o.q == nil {
+		return false
+	}
+	return o.q.ended(o.seq)
+}
+
+// Flush returns when all that was posted on the queue before has ended. The error is that of the first operation that failed, or ctx's.
+//
+//barewire:effect flushes=q
+func (q *Queue) Flush(ctx context.Context) error {
+	if q.none() {
+		return errNoQueue
+	}
+	q.mu.Lock()
+	n := q.posted
+	q.mu.Unlock()
+	if n == 0 {
+		return nil
+	}
+	if err := q.await(ctx, n-1); err != nil {
+		return err
+	}
+	if q.bad.Load() < n {
+		return q.outcome(q.bad.Load())
+	}
+	return nil
+}
+
+// ended reports whether an operation has, looking once.
+func (q *Queue) ended(seq uint64) bool {
+	if seq < q.retired.Load() {
+		return true
+	}
+	q.mu.Lock()
+	q.poll()
+	q.mu.Unlock()
+	return seq < q.retired.Load()
+}
+
+// await returns when an operation has ended, or with the error of ctx.
+func (q *Queue) await(ctx context.Context, seq uint64) error {
+	for i, pause := 0, minSleep; !q.ended(seq); i++ {
+		if err := ctx.Err(); err != nil {
+			return q.late(seq, context.Cause(ctx))
+		}
+		if i < spins {
+			runtime.Gosched()
+			continue
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, maxSleep)
+	}
+	return nil
+}
+
+// late is the error of a wait that ended before the operation.
+func (q *Queue) late(seq uint64, err error) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	r := q.record(seq)
+	if r.seq != seq || seq < q.retired.Load() {
+		return err
+	}
+	return fmt.Errorf("gpu: wait: a %s posted at %s on %s has not ended: %w", r.name(), r.at, q.dev.name, err)
+}
+
+// outcome is how an operation ended that has.
+func (q *Queue) outcome(seq uint64) error {
+	bad := q.bad.Load()
+	if seq < bad {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if seq == bad {
+		return q.why
+	}
+	return fmt.Errorf("gpu: %w: %w", ErrFlushed, q.why)
+}
