@@ -105,7 +105,7 @@ cross: ## Build for other machines
 
 .PHONY: check-generated
 check-generated: build ## Fail if committed generated code or docs/codes.md is not up to date
-	@for dir in examples/*/ internal/fuzzshapes runtime/internal/sample runtime/rdma/internal/ctl runtime/rdma/verbs/internal/exchange analyzers/bwsyntax/testdata/quote analyzers/bwsyntax/testdata/older analyzers/testdata/life/sample; do $(BIN)/barewire-gen generate --check "$$dir"; done
+	@for dir in examples/*/ internal/fuzzshapes runtime/internal/sample runtime/gpu/internal/sample runtime/rdma/internal/ctl runtime/rdma/verbs/internal/exchange analyzers/bwsyntax/testdata/quote analyzers/bwsyntax/testdata/older analyzers/testdata/life/sample; do $(BIN)/barewire-gen generate --check "$$dir"; done
 	$(GO) run ./internal/codes -check
 
 .PHONY: vet-corpus

@@ -2,7 +2,8 @@
 # Installs what tests use beside Go: for the differential tests the TypeScript
 # peer and a schema of SARIF (needs node and npm) and, where apt exists, QEMU for running code of other
 # machines; for runtime/rdma/iwarp iproute2, which makes networks (it takes root); for the lab's own tests
-# what packs and unpacks kernels and archives; for runtime/rdma/verbs a C compiler and rdma-core's headers.
+# what packs and unpacks kernels and archives; for runtime/rdma/verbs a C compiler and rdma-core's headers; for runtime/gpu
+# OpenCL with PoCL, a device that is the processor.
 set -eu
 cd "$(dirname "$0")"
 
@@ -22,6 +23,9 @@ if ! { command -v cpio && command -v xz && command -v zstd; } >/dev/null; then
 fi
 if [ ! -e /usr/include/rdma/rdma_cma.h ] || [ ! -e /usr/include/infiniband/verbs.h ] || ! command -v cc >/dev/null; then
   packages="$packages gcc libc6-dev libibverbs-dev librdmacm-dev"
+fi
+if ! ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || ! ldconfig -p | grep -q libOpenCL.so.1; then
+  packages="$packages ocl-icd-libopencl1 pocl-opencl-icd"
 fi
 [ -n "$packages" ] || exit 0
 if command -v apt-get >/dev/null; then

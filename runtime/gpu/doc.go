@@ -32,4 +32,6 @@
 // that a copy which runs after the call cannot meet memory that was freed. Memory of [NewHost] is pinned: copies of it are the
 // fastest. What a copy reads must not be written, and what it writes must not be read, until it has ended; go vet with our
 // analyzers finds where that is done.
+//
+//barewire:trust what a call does to a handle is in its generation, which its type does not show
 package gpu

@@ -1,6 +1,7 @@
 package gputest
 
 import (
+	"fmt"
 	"math"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -117,11 +118,12 @@ func unified(e *env) {
 
 // tooMuch: what no device has is refused, with what was asked for, and leaves nothing behind.
 func tooMuch(e *env) {
-	r, err := gpu.New(e.dev, sample.BodyInGPU(), 1<<40)
+	n := math.MaxInt >> 22
+	r, err := gpu.New(e.dev, sample.BodyInGPU(), n)
 	if err == nil {
-		e.Errorf("the device gave 16 TiB: %v", r.Close())
+		e.Errorf("the device gave 32 TiB: %v", r.Close())
 	}
-	e.refused(err, barewire.ErrNoMemory, "sample.Body", e.dev.String(), "17592186044416 bytes")
+	e.refused(err, barewire.ErrNoMemory, "sample.Body", e.dev.String(), fmt.Sprintf("%d bytes", 16*n))
 	for _, n := range []int{0, -1, math.MaxInt} {
 		_, err = gpu.New(e.dev, sample.BodyInGPU(), n)
 		e.refused(err, barewire.ErrRange, e.dev.String())
