@@ -5,6 +5,7 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
+	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
 // Option changes how memory is allocated.
@@ -16,6 +17,20 @@ func HugePages() Option { return func(s *region.Spec) { s.Huge = true } }
 
 // Named gives the region a name, for errors and logs.
 func Named(name string) Option { return func(s *region.Spec) { s.Name = name } }
+
+// Under allocates by a configuration: within its memory limit, which an allocation beyond is [ErrNoMemory] and
+// [platform.ErrMemoryLimit] for, and with the huge pages that it asks for. The bytes of the elements count until the memory is given back, with the last
+// handle. nil is no configuration.
+func Under(r *platform.Resolved) Option {
+	return func(s *region.Spec) {
+		if r == nil {
+			return
+		}
+		s.Quota = r
+		s.Huge = s.Huge || r.HugePages != platform.HugeNever
+		s.MustHuge = r.HugePages == platform.HugeMust
+	}
+}
 
 // hostMemory is what New allocates: the other residencies have allocators of their own.
 type hostMemory interface{ CPU | Unified }

@@ -21,6 +21,8 @@ type Block struct {
 	refs  atomic.Int32
 	mem   memory // changes only in Share and Renew
 
+	release func() // gives the memory back to the quota
+
 	exposed atomic.Bool // somebody who is not trusted was given the file
 }
 
@@ -39,8 +41,31 @@ type Spec struct {
 	Prepare func(base unsafe.Pointer, size uintptr) error
 	// Why says why the memory is not where it was wanted first; empty where it is.
 	Why string
+	// Quota counts the memory; nil: nobody does.
+	Quota Quota
+	// MustHuge refuses memory without reserved huge pages, where it is not on the Go heap.
+	MustHuge bool
 	// Extra belongs to the package that the residency is of; it is not looked at here.
 	Extra any
+}
+
+// Quota is a bound on memory that allocations share. Release gives back what Reserve counted, when the memory goes.
+type Quota interface {
+	Reserve(bytes uint64) (release func(), err error)
+}
+
+// reserve counts the block's memory.
+func (b *Block) reserve(made where.Mark) (err error) {
+	b.release = func() {}
+	if b.spec.Quota == nil {
+		return nil
+	}
+	release, err := b.spec.Quota.Reserve(uint64(b.bytes()))
+	if err != nil {
+		return &Error{Op: "new", Region: b.name, Type: b.typ.Name, Made: made.String(), Err: ErrNoMemory, Cause: err}
+	}
+	b.release = release
+	return nil
 }
 
 // Huge says what pages memory has.
@@ -101,12 +126,20 @@ func New(spec Spec) (*Handle, error) {
 	if most := machineMemory(); most > 0 && uint64(spec.Count) > most/t.Size {
 		return nil, fail(ErrNoMemory, fmt.Sprintf("%s of %d bytes: more than the %d MiB of the machine", Elements(spec.Count), t.Size, most>>20))
 	}
+	if err := b.reserve(made); err != nil {
+		return nil, err
+	}
 	mem, err := obtain(b.ask())
+	if err == nil && spec.MustHuge && mem.heap == nil && mem.huge != HugeReserved {
+		err = errors.Join(errors.New("there are no huge pages left for it, and it must have them"), mem.release())
+	}
 	var place *placeError
 	switch {
 	case errors.As(err, &place):
+		b.release()
 		return nil, refused(spec, made, place.why)
 	case err != nil:
+		b.release()
 		return nil, fail(ErrNoMemory, err.Error())
 	}
 	b.mem = mem
@@ -168,6 +201,7 @@ func (b *Block) unref() error {
 	}
 	mem := b.mem
 	b.mem = memory{size: mem.size, noFile: errors.New("the memory was released")}
+	defer b.release()
 	if mem.given != nil {
 		return mem.given.release()
 	}

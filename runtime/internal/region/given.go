@@ -64,6 +64,9 @@ func Adopt(spec Spec, g Given) (*Handle, error) {
 		g.NoFile = errors.New("its allocator gave it none")
 	}
 	b := &Block{typ: t, count: spec.Count, name: spec.Name, spec: spec, mem: memory{base: g.Base, size: g.Size, given: &g, noFile: g.NoFile}}
+	if err := b.reserve(made); err != nil {
+		return nil, err
+	}
 	b.refs.Store(1)
 	return newHandle(b, made), nil
 }
