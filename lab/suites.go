@@ -55,6 +55,7 @@ var suite = []struct {
 	{"rdma", job{pkg: "./lab/guest", args: []string{"-test.run=^TestRDMA"}}},
 	{"pair", job{pkg: "./lab/guest", args: []string{"-test.run=^TestPair"}}},
 	{"numa", job{pkg: "./lab/guest", args: []string{"-test.run=^TestNUMA"}}},
+	{"numa", job{pkg: "./runtime/numa", args: []string{"-test.short"}}},
 	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
 	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.short", "-test.run=^(TestNetem|TestNetworks)$"}}},

@@ -1,0 +1,112 @@
+package mempolicy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Flags of mbind(2) and get_mempolicy(2).
+const (
+	strict = 1 << 0 // MPOL_MF_STRICT: an error where pages are elsewhere
+	move   = 1 << 1 // MPOL_MF_MOVE: pages of this process alone are moved
+
+	flagAddr    = 1 << 1 // MPOL_F_ADDR
+	flagAllowed = 1 << 2 // MPOL_F_MEMS_ALLOWED
+)
+
+// mbind sets the policy of a range, which begins at a page.
+func mbind(base unsafe.Pointer, size uintptr, m Mode, s *Set, flags uintptr) error {
+	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(base), size, uintptr(m), uintptr(unsafe.Pointer(s)), maxNode, flags)
+	runtime.KeepAlive(s)
+	return means("mbind", errno)
+}
+
+// means gives an errno its sense.
+func means(call string, errno unix.Errno) error {
+	switch errno {
+	case 0:
+		return nil
+	case unix.ENOSYS:
+		return fmt.Errorf("%s: %w: %w", call, errno, ErrNoNUMA)
+	case unix.EPERM:
+		return fmt.Errorf("%s: %w: %w", call, errno, ErrForbidden)
+	case unix.EIO:
+		return fmt.Errorf("%s: %w", call, ErrElsewhere)
+	}
+	return fmt.Errorf("%s: %w", call, errno)
+}
+
+// Allowed are the nodes where this process may have memory: its cpuset's, which have memory. The error is [ErrNoNUMA] or [ErrForbidden], or
+// the kernel's.
+func Allowed() (Set, error) {
+	var s Set
+	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, 0, uintptr(unsafe.Pointer(&s)), maxNode, 0, flagAllowed, 0)
+	return s, means("get_mempolicy", errno)
+}
+
+// PolicyOf is the policy of the memory at an address.
+func PolicyOf(at unsafe.Pointer) (Mode, Set, error) {
+	var s Set
+	mode := int32(0)
+	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, uintptr(unsafe.Pointer(&mode)), uintptr(unsafe.Pointer(&s)), maxNode, uintptr(at), flagAddr, 0)
+	return Mode(mode & 0xff), s, means("get_mempolicy", errno)
+}
+
+// Here is the processor that this thread runs on, and its node. They may be others at once, unless the thread is pinned.
+func Here() (cpu, node int, err error) {
+	var c, n uint32
+	_, _, errno := unix.Syscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&n)), 0)
+	return int(c), int(n), means("getcpu", errno)
+}
+
+// atOnce is how many pages the kernel is asked about in one call.
+const atOnce = 4096
+
+// unset is no node and no error of move_pages: kernels leave some entries as they were.
+const unset = -4095
+
+// Pages counts the pages of a range by node; those that were never touched, and those that the kernel knows nothing of, are
+// counted at -1. The error wraps [ErrUntold].
+func Pages(base unsafe.Pointer, size uintptr) (map[int]int, error) {
+	page := uintptr(os.Getpagesize())
+	first := unsafe.Add(base, -int(uintptr(base)%page))
+	count := (uintptr(base)%page + size + page - 1) / page
+	n := min(count, atOnce)
+	at, status := make([]unsafe.Pointer, n), make([]int32, n)
+	found := map[int]int{}
+	for from := uintptr(0); from < count; from += n {
+		n = min(n, count-from)
+		for i := range n {
+			at[i], status[i] = unsafe.Add(first, (from+i)*page), unset
+		}
+		_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, n, uintptr(unsafe.Pointer(&at[0])), 0, uintptr(unsafe.Pointer(&status[0])), 0)
+		if errno != 0 {
+			return nil, fmt.Errorf("move_pages: %w: %w", errno, ErrUntold)
+		}
+		for _, s := range status[:n] {
+			found[max(int(s), -1)]++
+		}
+	}
+	return found, nil
+}
+
+// touch has all pages of a new mapping made. An error comes where a touch would kill: no huge page is left, the memory is
+// poisoned. Source: madvise(2), MADV_POPULATE_WRITE, from Linux 5.14 on; before, pages are touched one by one.
+func touch(base unsafe.Pointer, size uintptr) error {
+	err := unix.Madvise(unsafe.Slice((*byte)(base), size), unix.MADV_POPULATE_WRITE)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.Is(err, unix.EINVAL):
+		return fmt.Errorf("touching %d bytes: %w", size, err)
+	}
+	for at := uintptr(0); at < size; at += uintptr(os.Getpagesize()) {
+		*(*byte)(unsafe.Add(base, at)) = 0
+	}
+	return nil
+}

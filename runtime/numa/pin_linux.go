@@ -1,0 +1,85 @@
+package numa
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fidelityframework/barewire-gen/runtime/platform"
+)
+
+// mostCPUs is more processors than any kernel is built for: the kernel refuses masks that are too small for it.
+const mostCPUs = 8192
+
+// Pin has the calling goroutine run on processors of a node, as far as this process may use them, until unpin
+// is called, in the same goroutine. The goroutine keeps its thread meanwhile. If the thread cannot be
+// given exactly the processors that it had, it stays with the goroutine, and goes with it.
+// The error is [ErrNoProcessor], [ErrNoNode], or the system's.
+//
+//barewire:effect pins=node
+func Pin(node int) (unpin func(), err error) {
+	cpus, err := processors(node)
+	if err != nil {
+		return nil, fmt.Errorf("numa: pin to node %d: %w", node, err)
+	}
+	runtime.LockOSThread()
+	tid := unix.Gettid()
+	old := unix.NewCPUSet(mostCPUs)
+	if err := unix.SchedGetaffinityDynamic(tid, old); err != nil {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("numa: pin to node %d: sched_getaffinity: %w", node, err)
+	}
+	now := unix.NewCPUSet(mostCPUs)
+	n := 0
+	for c := range cpus.All() {
+		if c < mostCPUs && old.IsSet(c) {
+			now.Set(c)
+			n++
+		}
+	}
+	if n == 0 {
+		runtime.UnlockOSThread()
+		return nil, fmt.Errorf("numa: pin to node %d: it has processors %s, and this thread may use none of them: %w", node, cpus, ErrNoProcessor)
+	}
+	if err := unix.SchedSetaffinityDynamic(tid, now); err != nil {
+		runtime.UnlockOSThread()
+		if errors.Is(err, unix.EPERM) {
+			err = fmt.Errorf("%w: %w", err, ErrForbidden)
+		}
+		return nil, fmt.Errorf("numa: pin to node %d: sched_setaffinity: %w", node, err)
+	}
+	return sync.OnceFunc(func() { restore(tid, old) }), nil
+}
+
+// restore gives a thread the processors that it had, and lets the goroutine leave it if they are exactly those.
+func restore(tid int, old unix.CPUSetDynamic) {
+	if unix.SchedSetaffinityDynamic(tid, old) != nil {
+		return
+	}
+	got := unix.NewCPUSet(mostCPUs)
+	if unix.SchedGetaffinityDynamic(tid, got) == nil && slices.Equal(got, old) && unix.Gettid() == tid {
+		runtime.UnlockOSThread()
+	}
+}
+
+// processors are a node's.
+func processors(node int) (platform.IDs, error) {
+	cpus, err := listed(fmt.Sprintf("node%d/cpulist", node))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := listed("online"); err != nil {
+			return cpus, fmt.Errorf("%w: %w", err, ErrNoNUMA)
+		}
+		return cpus, fmt.Errorf("%w: %w", err, ErrNoNode)
+	case err != nil:
+		return cpus, err
+	case cpus.Empty():
+		return cpus, fmt.Errorf("it is memory only: %w", ErrNoProcessor)
+	}
+	return cpus, nil
+}
