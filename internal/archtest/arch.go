@@ -199,8 +199,12 @@ func refusedInRuntime(from, to string) string {
 		return "the codec links nothing else of ours"
 	case within(from, "runtime/platform"):
 		return "what reads the machine links nothing else of ours"
-	case from == "runtime" && (within(to, "runtime/rdma") || within(to, "runtime/gpu")):
+	case from == "runtime" && (within(to, "runtime/rdma") || within(to, "runtime/gpu") || within(to, "runtime/numa") || within(to, "runtime/cxl")):
 		return "regions know of no devices"
+	case (within(from, "runtime/numa") || within(from, "runtime/cxl")) && (within(to, "runtime/rdma") || within(to, "runtime/gpu")):
+		return "allocators know of nobody who registers their memory"
+	case within(from, "runtime/numa") && within(to, "runtime/cxl"):
+		return "nodes know of no pools"
 	}
 	for _, of := range []string{"runtime/rdma/", "runtime/gpu/"} {
 		if name, ok := strings.CutPrefix(to, of); ok {
