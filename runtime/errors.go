@@ -17,7 +17,8 @@ var (
 	ErrSiblings     = region.ErrShared   // the memory is registered more than once
 	ErrWindowClosed = region.ErrClosed   // the window was closed
 
-	ErrPlace = region.ErrPlace // the memory cannot be had where it was wanted; the error says why
+	ErrMemory = region.ErrMemory // the memory failed under an access: see CopyOut
+	ErrPlace  = region.ErrPlace  // the memory cannot be had where it was wanted; the error says why
 
 	// ErrRegistered is what closing a region gives whose device did not say in time that it, or a peer,
 	// is done with the memory. The region is as it was: close it again.

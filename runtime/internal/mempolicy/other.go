@@ -28,3 +28,5 @@ func Prefer(unsafe.Pointer, uintptr, ...int) (weaker, err error) { return nil, e
 func Hold(unsafe.Pointer, uintptr, Mode, *Set) error { return errOS }
 
 func Move(unsafe.Pointer, uintptr, *Set) error { return errOS }
+
+func Ask(unsafe.Pointer, uintptr, Mode, *Set) error { return errOS }

@@ -20,7 +20,7 @@ func Strict(base unsafe.Pointer, size uintptr, node int) error {
 	if err != nil {
 		return err
 	}
-	if err := ask(base, size, Preferred, &s); err != nil {
+	if err := Ask(base, size, Preferred, &s); err != nil {
 		return err
 	}
 	if err := touch(base, size); err != nil {
@@ -35,7 +35,7 @@ func Spread(base unsafe.Pointer, size uintptr, nodes ...int) error {
 	if err != nil {
 		return err
 	}
-	if err := ask(base, size, Interleave, &s); err != nil {
+	if err := Ask(base, size, Interleave, &s); err != nil {
 		return err
 	}
 	if err := touch(base, size); err != nil {
@@ -51,10 +51,10 @@ func Prefer(base unsafe.Pointer, size uintptr, nodes ...int) (weaker, err error)
 	if err != nil {
 		return nil, err
 	}
-	err = ask(base, size, PreferredMany, &s)
+	err = Ask(base, size, PreferredMany, &s)
 	if errors.Is(err, unix.EINVAL) {
 		one, _ := SetOf(nodes[0])
-		if err2 := ask(base, size, Preferred, &one); err2 == nil {
+		if err2 := Ask(base, size, Preferred, &one); err2 == nil {
 			weaker, err = fmt.Errorf("of nodes %s the kernel was told of %d only: it does not know MPOL_PREFERRED_MANY, which came with 5.15", Text(nodes), nodes[0]), nil
 			if len(s.All()) == 1 {
 				weaker = nil
@@ -67,8 +67,8 @@ func Prefer(base unsafe.Pointer, size uintptr, nodes ...int) (weaker, err error)
 	return weaker, touch(base, size)
 }
 
-// ask sets the policy of pages that are not there yet.
-func ask(base unsafe.Pointer, size uintptr, m Mode, s *Set) error {
+// Ask sets the policy of pages that are not there yet.
+func Ask(base unsafe.Pointer, size uintptr, m Mode, s *Set) error {
 	allowed, err := Allowed()
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func others(at map[int]int, s *Set) string {
 
 // Move binds pages that are there to other nodes, and takes them there.
 func Move(base unsafe.Pointer, size uintptr, s *Set) error {
-	if err := ask(base, size, Bind, s); err != nil {
+	if err := Ask(base, size, Bind, s); err != nil {
 		return err
 	}
 	return Hold(base, size, Bind, s)

@@ -16,6 +16,7 @@ var (
 	ErrNoMemory = errors.New("no memory")
 	ErrShared   = errors.New("it has siblings")
 	ErrClosed   = errors.New("the window is closed")
+	ErrMemory   = errors.New("its memory failed")
 	ErrPlace    = errors.New("it cannot be there")
 
 	ErrRegistered = errors.New("its registration has not ended")

@@ -338,6 +338,13 @@ func (h *Handle) Range(i, n int) error {
 	return h.errorOf(ErrRange, "", fmt.Sprintf("%s from %d on, and it has %d", Elements(n), i, h.block.count))
 }
 
+// Failed is the error of memory that failed under an access: which element, and why.
+func (h *Handle) Failed(element string, why error) error {
+	e := h.errorOf(ErrMemory, "", element)
+	e.Cause = why
+	return e
+}
+
 // stale says how a generation ended.
 func (h *Handle) stale(gen uint32) error {
 	h.mu.Lock()

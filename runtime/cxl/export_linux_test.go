@@ -1,0 +1,3 @@
+package cxl
+
+func init() { regularFiles = true }
