@@ -32,14 +32,47 @@ type Schema struct {
 // are still checked, but for names that it may have declared. Errors that cost no
 // more than the place they are at hide no others.
 func Compile(files []*source.File, opts Options) (*Schema, diag.List) {
+	s, all := Analyze(files, opts)
+	if all.HasErrors() {
+		return nil, all
+	}
+	return s, all
+}
+
+// Analyze is [Compile] for those who want what is known of a schema that has errors,
+// too, such as an editor. Where the list has errors, types may be
+// of the kind Invalid, and parts may be missing.
+func Analyze(files []*source.File, opts Options) (*Schema, diag.List) {
+	parsed := make([]Parsed, len(files))
+	for i, f := range files {
+		parsed[i] = Parse(f)
+	}
+	return AnalyzeParsed(parsed, opts)
+}
+
+// Parsed is a file that has been read: its tree, and what is wrong with its syntax. It
+// does not change, so it may be shared and analyzed several times.
+type Parsed struct {
+	Tree  *ast.File
+	Found diag.List
+}
+
+// Parse reads one file.
+func Parse(f *source.File) Parsed {
+	tree, found := parser.Parse(f)
+	return Parsed{tree, found}
+}
+
+// AnalyzeParsed is [Analyze] for files that have been read already.
+func AnalyzeParsed(parsed []Parsed, opts Options) (*Schema, diag.List) {
 	var all diag.List
 	w := hidden{broken: map[*source.File]bool{}}
-	trees := make([]*ast.File, len(files))
-	for i, f := range files {
-		tree, diags := parser.Parse(f)
-		trees[i] = tree
-		w.parsed(tree, diags)
-		all = append(all, diags...)
+	trees := make([]*ast.File, len(parsed))
+	files := make([]*source.File, len(parsed))
+	for i, p := range parsed {
+		trees[i], files[i] = p.Tree, p.Tree.Src
+		w.parsed(p.Tree, p.Found)
+		all = append(all, p.Found...)
 	}
 	s := &Schema{}
 	var diags, more diag.List
@@ -49,9 +82,6 @@ func Compile(files []*source.File, opts Options) (*Schema, diag.List) {
 	diags = append(diags, lint.Run(s.Schema, s.Layouts, lint.Options{Spec: opts.Spec})...)
 	all = append(all, slices.DeleteFunc(diags, w.hides)...)
 	all.Sort(files)
-	if all.HasErrors() {
-		return nil, all
-	}
 	return s, all
 }
 

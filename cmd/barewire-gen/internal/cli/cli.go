@@ -112,7 +112,8 @@ input/output, 3 a bug in barewire-gen.`,
 	root.AddCommand(
 		a.generateCommand(), a.checkCommand(), a.fmtCommand(), a.layoutCommand(),
 		a.compatCommand(),
-		a.vetCommand(), a.inspectCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
+		a.inspectCommand(), a.lspCommand(),
+		a.vetCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	root.SetHelpCommand(helpCommand())
 	root.CompletionOptions.DisableDefaultCmd = true

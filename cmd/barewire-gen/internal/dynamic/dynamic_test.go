@@ -43,7 +43,7 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s %s: came back as %x: %v\n%s", v.Type, v.Hex, back, err, &out)
 		}
 		// Of plain values the draft's JSON is ours.
-		if strings.Trim(v.Type, "uintf0123456789boolstr") == "" {
+		if !strings.ContainsAny(v.Type, "<{[") && v.Type != "void" && v.Type != "data" {
 			if got := strings.TrimSpace(out.String()); got != string(v.Value) {
 				var want, have any
 				if json.Unmarshal(v.Value, &want) != nil || json.Unmarshal(out.Bytes(), &have) != nil || fmt.Sprint(want) != fmt.Sprint(have) {

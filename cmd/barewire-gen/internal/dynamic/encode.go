@@ -86,16 +86,15 @@ func (e *encoder) any(t *resolve.Type) error {
 		}
 		return e.scalar(t, s, at)
 	}
-	at := e.at
 	if e.next() != '"' {
-		at = e.at
+		at := e.at
 		text, ok := e.number()
 		if !ok {
 			return e.fail(at, "want %s, have %s", wanted(t), e.have())
 		}
 		return e.scalar(t, text, at)
 	}
-	at = e.at
+	at := e.at
 	text, err := e.str("a number")
 	if err != nil {
 		return err

@@ -160,7 +160,7 @@ func subject(message string) string {
 func sarifRuleOf(r *diag.Rule) sarifRule {
 	rule := sarifRule{
 		ID: string(r.Code), Name: r.Name, ShortDescription: sarifText{Text: r.Title}, FullDescription: sarifText{Text: r.Why},
-		HelpURI: home + "/blob/main/docs/codes.md#" + strings.ToLower(string(r.Code)) + "-" + r.Name,
+		HelpURI: Rules + "#" + strings.ToLower(string(r.Code)) + "-" + r.Name,
 	}
 	rule.Default.Level = sarifLevel(r.Severity)
 	help := sarifText{Text: r.Why, Markdown: r.Why}
@@ -274,3 +274,6 @@ func uri(name string) string {
 	}
 	return u.String()
 }
+
+// Rules is the page that explains every code; a rule's heading is its code and its name.
+const Rules = home + "/blob/main/docs/codes.md"

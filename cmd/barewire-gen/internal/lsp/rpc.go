@@ -1,0 +1,179 @@
+package lsp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// maxMessage is the length of the longest message that is read, in bytes. A longer one
+// is passed over.
+const maxMessage = 256 << 20
+
+// message is a request, a notification or a response of JSON-RPC 2.0.
+type message struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"` // a number or string; absent in notifications
+	Method  string          `json:"method,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Error   *rpcError       `json:"error,omitempty"`
+}
+
+// isRequest reports whether a message wants an answer.
+func (m *message) isRequest() bool { return m.Method != "" && len(m.ID) > 0 }
+
+// rpcError is an answer that says that there is none. It is an error for handlers.
+type rpcError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func (e *rpcError) Error() string { return e.Message }
+
+// Codes of JSON-RPC and of the protocol.
+const (
+	parseError      = -32700
+	invalidRequest  = -32600
+	methodNotFound  = -32601
+	invalidParams   = -32602
+	internalError   = -32603
+	notInitialized  = -32002
+	requestFailed   = -32803
+	requestCanceled = -32800
+)
+
+func errorf(code int, format string, args ...any) *rpcError {
+	return &rpcError{code, fmt.Sprintf(format, args...)}
+}
+
+// conn reads and writes messages with the header that the protocol puts before each:
+// Content-Length, and an empty line.
+type conn struct {
+	r *bufio.Reader
+
+	mu  sync.Mutex
+	w   io.Writer
+	err error // the first error of writing
+}
+
+// read returns the next message. What is no message gives an *rpcError, after which
+// reading goes on behind it; any other error is the end.
+func (c *conn) read() (*message, error) {
+	n, err := c.header()
+	if err != nil {
+		return nil, err
+	}
+	if n > maxMessage {
+		if _, err := io.CopyN(io.Discard, c.r, n); err != nil {
+			return nil, err
+		}
+		return nil, errorf(invalidRequest, "a message of %d bytes; the most is %d", n, maxMessage)
+	}
+	var body bytes.Buffer
+	if _, err := io.CopyN(&body, c.r, n); err != nil {
+		return nil, err
+	}
+	m := &message{}
+	if err := json.Unmarshal(body.Bytes(), m); err != nil {
+		var syntax *json.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, errorf(parseError, "%v", err)
+		}
+		return nil, errorf(invalidRequest, "%v", err)
+	}
+	if m.Method == "" && m.Result == nil && m.Error == nil {
+		return nil, errorf(invalidRequest, "no method")
+	}
+	if len(m.ID) > 0 && bytes.Equal(m.ID, []byte("null")) {
+		m.ID = nil
+	}
+	return m, nil
+}
+
+// header reads up to the empty line and returns the length. Lines that are no header
+// are passed over, and so is a header without a length: the next one counts.
+func (c *conn) header() (int64, error) {
+	n := int64(-1)
+	for {
+		line, err := c.line()
+		if err != nil {
+			return 0, err
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			if n >= 0 {
+				return n, nil
+			}
+			continue
+		}
+		name, value, _ := strings.Cut(line, ":")
+		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
+			if x, err := strconv.ParseInt(strings.TrimSpace(value), 10, 62); err == nil && x >= 0 {
+				n = x
+			}
+		}
+	}
+}
+
+// line reads a line of the header, of which it keeps the start only.
+func (c *conn) line() (string, error) {
+	part, err := c.r.ReadSlice('\n')
+	line := string(part)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		_, err = c.r.ReadSlice('\n')
+	}
+	return line, err
+}
+
+// write sends a message. After the first failure nothing is written any more.
+func (c *conn) write(m *message) {
+	m.JSONRPC = "2.0"
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	// Our own types, and raw messages that were valid when they came: this cannot fail.
+	_ = enc.Encode(m)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	b := bytes.TrimRight(body.Bytes(), "\n")
+	_, c.err = c.w.Write(append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(b)), b...))
+}
+
+// reply answers a request.
+func (c *conn) reply(id json.RawMessage, result any, err error) {
+	m := &message{ID: id}
+	if len(id) == 0 {
+		m.ID = json.RawMessage("null")
+	}
+	var rpc *rpcError
+	switch {
+	case errors.As(err, &rpc):
+		m.Error = rpc
+	case err != nil:
+		m.Error = errorf(internalError, "%v", err)
+	default:
+		if m.Result, err = json.Marshal(result); err != nil {
+			m.Result, m.Error = nil, errorf(internalError, "%v", err)
+		}
+	}
+	c.write(m)
+}
+
+// notify sends a notification.
+func (c *conn) notify(method string, params any) {
+	p, err := json.Marshal(params)
+	if err != nil {
+		return // our own types: this cannot fail
+	}
+	c.write(&message{Method: method, Params: p})
+}
