@@ -73,7 +73,9 @@ func (c *client) raw(text string) {
 	}
 }
 
-func (c *client) send(body string) { c.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)) }
+func (c *client) send(body string) {
+	c.raw(fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body))
+}
 
 func (c *client) tell(method, params string) {
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
