@@ -39,6 +39,7 @@ type analyzer struct {
 	expected  map[token.Pos]bool          // calls whose program asks which error they gave
 	settles   map[ssa.Value]bool          // see settled
 	answering map[*ssa.Function]bool      // see answers
+	asking    map[*ssa.Function]bool      // see asks
 	reports   []report
 	capped    int // runs that cost too much: they are silent
 	steps     int // instructions that runs took, and blocks that their states came to
@@ -53,7 +54,7 @@ type analyzer struct {
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
 		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{}, flows: map[*ssa.Function]*flow{}, shares: map[*ssa.Function][]sharing{},
-		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{}, settles: map[ssa.Value]bool{}, answering: map[*ssa.Function]bool{},
+		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{}, settles: map[ssa.Value]bool{}, answering: map[*ssa.Function]bool{}, asking: map[*ssa.Function]bool{},
 	}
 }
 
@@ -223,7 +224,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 	}
 	r.finish()
 	for i := range r.reports {
-		r.reports[i].never = !r.gone
+		r.reports[i].never = !r.gone && len(fr.sh.first) == 0 // ways were left out: see questions
 	}
 	return r
 }
@@ -231,7 +232,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 func (a *analyzer) shape(fn *ssa.Function) *shape {
 	sh := a.shapes[fn]
 	if sh == nil {
-		sh = shapeOf(fn)
+		sh = a.shapeOf(fn)
 		if a.words += sh.words(); a.words > maxShapes { // they can be worked out again
 			clear(a.shapes)
 			a.words = sh.words()

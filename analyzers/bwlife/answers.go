@@ -10,8 +10,8 @@ import (
 // maxAnswer is how many blocks a function may have that is run in place for its answer.
 const maxAnswer = 16
 
-// answers reports whether a function of the package only works out an answer, flags or errors, from flags, numbers and errors: a check of
-// arguments, say. What it answers tells what it was asked about, so it is run in place.
+// answers reports whether a function of the package only works out an answer, flags or errors, from flags, numbers, errors and what structs have of
+// them: a check of arguments, say, or of what is owned. What it answers tells what it was asked about, so it is run in place.
 func (a *analyzer) answers(fn *ssa.Function) bool {
 	yes, ok := a.answering[fn]
 	if !ok {
@@ -31,7 +31,7 @@ func (a *analyzer) onlyAnswers(fn *ssa.Function) bool {
 		return false
 	}
 	for _, p := range fn.Params {
-		if _, basic := p.Type().Underlying().(*types.Basic); !basic && !isError(p.Type()) {
+		if _, basic := p.Type().Underlying().(*types.Basic); !basic && !isError(p.Type()) && !a.plainStruct(p.Type()) {
 			return false
 		}
 	}
@@ -54,17 +54,32 @@ func (a *analyzer) onlyAnswers(fn *ssa.Function) bool {
 	return true
 }
 
+// plainStruct reports whether a type is a struct, or a pointer to one, that is nothing which is followed itself.
+func (a *analyzer) plainStruct(t types.Type) bool {
+	if a.kindOf(t) != "" {
+		return false
+	}
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	_, ok := t.Underlying().(*types.Struct)
+	return ok
+}
+
 // computes reports whether an instruction has no effect but on what is the function's own.
 func (a *analyzer) computes(in ssa.Instruction) bool {
 	switch in := in.(type) {
 	case *ssa.If, *ssa.Jump, *ssa.Return, *ssa.Phi, *ssa.BinOp, *ssa.Convert, *ssa.ChangeType, *ssa.ChangeInterface, *ssa.MakeInterface,
-		*ssa.Extract, *ssa.Alloc, *ssa.IndexAddr, *ssa.Slice, *ssa.DebugRef:
+		*ssa.Extract, *ssa.Alloc, *ssa.IndexAddr, *ssa.FieldAddr, *ssa.Field, *ssa.Slice, *ssa.RunDefers, *ssa.DebugRef:
 		return true
 	case *ssa.UnOp:
 		return in.Op != token.ARROW
 	case *ssa.Store:
 		_, own := rootOf(in.Addr).(*ssa.Alloc)
 		return own
+	case *ssa.Defer:
+		obj := callee(&in.Call)
+		return obj != nil && isLock(obj)
 	case *ssa.Call:
 		if _, builtin := in.Call.Value.(*ssa.Builtin); builtin {
 			return true

@@ -208,7 +208,7 @@ func (r *run) resultSym(fr *frame, site ssa.CallInstruction, i int) value {
 	if !ok {
 		return value{}
 	}
-	self := r.sym(fr.id, v, "")
+	self := r.sym(fr.id, fr.sh.asked(v), "")
 	if v.Common().Signature().Results().Len() > 1 {
 		return r.fieldOf(self, "#"+strconv.Itoa(i))
 	}

@@ -48,6 +48,9 @@ func (r *run) call(fr *frame, s *state, in *ssa.Call, _ any) (out []*state) {
 		if b, ok := in.Call.Value.(*ssa.Builtin); ok {
 			v = r.builtinResult(fr, o.s, b.Name(), in)
 		}
+		if v.kind == unknown {
+			v = r.pure(fr, o.s, in)
+		}
 		if v.kind != unknown {
 			o.s.env.set(slot{fr.id, in}, v)
 		}

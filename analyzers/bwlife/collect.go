@@ -44,7 +44,7 @@ func (r *run) collect(fr *frame, b *ssa.BasicBlock, s *state) {
 		}
 		k := r.symbols.keys[v.id]
 		switch {
-		case used[v.id]:
+		case used[v.id] || k.frame == always:
 			return true
 		case k.frame == fr.id:
 			if _, ok := k.v.(*ssa.Parameter); ok && k.frame == 0 && r.spec.call == nil && r.spec.value == nil {

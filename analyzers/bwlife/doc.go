@@ -30,14 +30,15 @@
 // run has a bound on its memory as on its steps; and a function of which it takes too much memory to say what is live is not looked at.
 //
 // Conditions keep ways apart that belong apart: a flag that is tested twice, an error that is nil where the handle is not, io.EOF and
-// errors.Is, integers compared with constants, small numbers that are counted up and down (count.go). A call that may fail goes two ways. On the one where it failed nothing is reported as long as
+// errors.Is, integers compared with constants, small numbers that are counted up and down (count.go). What is read or asked for twice is
+// taken to be the same, outside loops, as long as nothing else is known (asked.go, flags.go): that way there are fewer ways, and no finding rests on two answers to one question. A call that may fail goes two ways. On the one where it failed nothing is reported as long as
 // nobody looked at the error: hopes are such assumptions, and a test of the error settles them. So programs whose tests
 // are hidden, in require.NoError say, are not blamed for the way that cannot be.
 //
 // # Calls
 //
 // Function literals, and functions of the package that are given one, are run in place, with the state of the caller,
-// also where they are deferred; so are functions that only work an answer out, of flags, numbers and errors (answers.go): what they say tells
+// also where they are deferred; so are functions that only work an answer out, of flags, numbers, errors and structs of them (answers.go): what they say tells
 // what they were asked. So are the bodies of range-over-func loops, not at all, once and twice where the iterator is not
 // at hand. All other functions are known by their effects (facts.Func): for each parameter (or field in it) the
 // cases in which a call may go, with what holds of arguments and results in it, what becomes of the handle, and which results come from it.

@@ -48,11 +48,12 @@ type run struct {
 	over     bool // it cost too much
 	reports  []report
 	exits    []exit
-	trial    bool   // see tried: all ways out matter
-	gone     bool   // on some way the object was ended or given away
-	leading  []bool // see ahead
-	trailing []bool // see behind
-	gives    *bool  // see givesHandles
+	trial    bool           // see tried: all ways out matter
+	gone     bool           // on some way the object was ended or given away
+	leading  []bool         // see ahead
+	trailing []bool         // see behind
+	gives    *bool          // see givesHandles
+	doubts   map[value]bool // symbols: see besides
 }
 
 // frameKey names an activation by where it was called.

@@ -6,8 +6,9 @@ import "golang.org/x/tools/go/ssa"
 // blocks may run again.
 type shape struct {
 	index map[ssa.Value]int
-	in    []bits // by block: what is needed where it begins
-	loops []bool // by block
+	in    []bits                  // by block: what is needed where it begins
+	loops []bool                  // by block
+	first map[ssa.Value]ssa.Value // see questions
 }
 
 type bits []uint64
@@ -46,8 +47,16 @@ func tooBig(fn *ssa.Function) bool {
 	return len(fn.Blocks)*((values+63)/64) > maxShape
 }
 
+// asked is the value itself, or the one that asks for the same before it.
+func (sh *shape) asked(v ssa.Value) ssa.Value {
+	if first, ok := sh.first[v]; ok {
+		return first
+	}
+	return v
+}
+
 // shapeOf works a function out.
-func shapeOf(fn *ssa.Function) *shape {
+func (a *analyzer) shapeOf(fn *ssa.Function) *shape {
 	sh := &shape{index: map[ssa.Value]int{}, in: make([]bits, len(fn.Blocks)), loops: make([]bool, len(fn.Blocks))}
 	number := func(v ssa.Value) {
 		if _, ok := sh.index[v]; !ok {
@@ -67,6 +76,8 @@ func shapeOf(fn *ssa.Function) *shape {
 			}
 		}
 	}
+	sh.cycles(fn)
+	sh.first = a.questions(fn, sh.loops)
 	words := (len(sh.index) + 63) / 64
 	for i := range sh.in {
 		sh.in[i] = make(bits, words)
@@ -79,7 +90,6 @@ func shapeOf(fn *ssa.Function) *shape {
 			}
 		}
 	}
-	sh.cycles(fn)
 	return sh
 }
 
@@ -114,6 +124,9 @@ func (sh *shape) flow(b *ssa.BasicBlock, words int) bool {
 		in := b.Instrs[i]
 		if v, ok := in.(ssa.Value); ok {
 			now.drop(sh.index[v])
+			if first, ok := sh.first[v]; ok {
+				sh.need(now, first) // as if it were asked there
+			}
 		}
 		if _, ok := in.(*ssa.Phi); ok {
 			continue

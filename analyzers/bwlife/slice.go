@@ -261,6 +261,10 @@ func (sl *slice) needed(n int32) {
 			}
 		} else if isErrorTest(call) {
 			sl.needs(call.Call.Args[0])
+		} else if sl.f.a.isPure(call) {
+			for _, arg := range call.Call.Args {
+				sl.needs(arg)
+			}
 		}
 	}
 }

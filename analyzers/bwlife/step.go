@@ -38,7 +38,7 @@ func (r *run) step(fr *frame, s *state, in ssa.Instruction) []*state {
 		r.unsure(s)
 		return r.choose(fr, s, in)
 	case ssa.Value:
-		if v := r.compute(fr, s, in); v != r.sym(fr.id, in, "") {
+		if v := r.compute(fr, s, in); v != r.sym(fr.id, fr.sh.asked(in), "") {
 			s.env.set(slot{fr.id, in}, v)
 		} else {
 			s.env.drop(slot{fr.id, in})
@@ -80,7 +80,7 @@ func (r *run) choose(fr *frame, s *state, in *ssa.Select) (out []*state) {
 
 // compute is what an instruction without effects gives.
 func (r *run) compute(fr *frame, s *state, in ssa.Value) value {
-	self := r.sym(fr.id, in, "")
+	self := r.sym(fr.id, fr.sh.asked(in), "")
 	switch in := in.(type) {
 	case *ssa.Alloc:
 		return self // its address is worked out by eval

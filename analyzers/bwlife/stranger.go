@@ -30,9 +30,11 @@ func (r *run) stranger(fr *frame, s *state, site ssa.CallInstruction, t target) 
 				r.escape(s, a)
 			case kind == "view":
 				r.use(s, x.id, site.Pos())
+			case looks && forgetful(t.obj) && !r.takesCloser(site, t, i):
+				// whether it is good does not matter to who prints it
 			case looks && !r.takesCloser(site, t, i):
 				r.use(s, x.id, site.Pos())
-				if th := s.thing(x.id); th != nil && !forgetful(t.obj) {
+				if th := s.thing(x.id); th != nil {
 					th.free = true
 				}
 			default:

@@ -15,7 +15,7 @@ const maxCases = 8
 
 // summarize works out what a function does with its parameters.
 func (a *analyzer) summarize(fn *ssa.Function) *facts.Func {
-	sum := &facts.Func{NoReturn: !returns(fn), Flushes: a.flushes(fn), Hears: a.hears(fn), NeverNil: a.neverNil(fn)}
+	sum := &facts.Func{NoReturn: !returns(fn), Flushes: a.flushes(fn), Hears: a.hears(fn), NeverNil: a.neverNil(fn), Asks: a.asks(fn) && fn.Signature.Results().Len() == 1}
 	sum.Reads, sum.Writes = a.touched(fn)
 	for i, p := range fn.Params {
 		for _, at := range a.handlesIn(p.Type(), "", 2) {

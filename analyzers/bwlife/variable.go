@@ -114,7 +114,7 @@ func (f *flow) conditions() {
 // plain reports whether nothing can be known of a value where it is made, and adds what it is. Where something can, it adds what that
 // depends on.
 func (f *flow) plain(v ssa.Value, bases *[]int32, depth int) bool {
-	n := f.value(v)
+	n := f.value(f.sh.asked(v))
 	if depth > 8 || n < 0 {
 		return false
 	}

@@ -44,6 +44,7 @@ type Func struct {
 	Places   []int // parameters that refer to memory which it writes some time
 	Flushes  bool  // it may wait for operations that it was not given
 	Hears    bool  // it may wait for somebody who says that operations have ended
+	Asks     bool  // it only looks: asked the same, it is taken to give the same
 	NoReturn bool
 }
 
@@ -226,6 +227,9 @@ func (f *Func) String() string {
 	if f.Hears {
 		parts = append(parts, "hears")
 	}
+	if f.Asks {
+		parts = append(parts, "asks")
+	}
 	if f.NoReturn {
 		parts = append(parts, "noreturn")
 	}
@@ -291,7 +295,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.Asks && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
