@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/fidelityframework/barewire-gen/internal/machines"
 )
 
 // goEnv asks the go command for one of its settings.
@@ -41,6 +43,24 @@ func exits() {
 	}
 	if fmt.Sprint(code) != os.Args[1] {
 		fmt.Fprintf(os.Stderr, "exits: %s ended with %d, want %s\n", strings.Join(os.Args[2:], " "), code, os.Args[1])
+		os.Exit(1)
+	}
+}
+
+// machine unpacks a captured machine into a directory that it makes:
+//
+//	exec machine cxl-stageB-sysram captured
+func machine() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: machine name directory")
+		os.Exit(99)
+	}
+	err := os.Mkdir(os.Args[2], 0o755)
+	if err == nil {
+		err = machines.Unpack(os.Args[1], os.Args[2])
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "machine:", err)
 		os.Exit(1)
 	}
 }

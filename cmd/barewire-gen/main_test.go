@@ -22,6 +22,7 @@ func TestMain(m *testing.M) {
 		"barewire-gen":       main,
 		"barewire-gen-fails": fails,
 		"exits":              exits,
+		"machine":            machine,
 	})
 }
 

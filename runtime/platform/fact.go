@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // The typed answers of absent hardware.
@@ -100,7 +101,7 @@ func plain(err error) string {
 	case errors.As(err, &p):
 		return p.Err.Error()
 	}
-	return err.Error()
+	return strings.TrimPrefix(err.Error(), "platform: ")
 }
 
 // known is a fact that was read.

@@ -17,10 +17,10 @@ var (
 
 // Lack is one thing that was asked for and is not there.
 type Lack struct {
-	Asked  string // "a node of CXL memory"
-	Why    string // what there is instead, and where that was read
-	Remedy string // what to do; may be empty
-	Err    error  // the typed answer: [ErrNoCXL], [ErrNoGPU], …; may be nil
+	Asked  string `json:"what"`             // "a node of CXL memory"
+	Why    string `json:"why"`              // what there is instead, and where that was read
+	Remedy string `json:"remedy,omitempty"` // what to do; may be empty
+	Err    error  `json:"-"`                // the typed answer: [ErrNoCXL], [ErrNoGPU], …; may be nil
 }
 
 // Error is the lack in one line.

@@ -111,7 +111,7 @@ input/output, 3 a bug in barewire-gen.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
 	root.AddCommand(
 		a.generateCommand(), a.checkCommand(), a.fmtCommand(), a.layoutCommand(),
-		a.compatCommand(),
+		a.compatCommand(), a.doctorCommand(),
 		a.inspectCommand(), a.lspCommand(),
 		a.vetCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
 	)

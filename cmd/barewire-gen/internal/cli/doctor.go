@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/doctor"
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/runtime/platform"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var root string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Show what this machine has for regions: NUMA, CXL, RDMA, GPUs, limits",
+		Long: `Doctor reads the system's files and says what memory and devices there are, what
+each residency of a schema would get here, and what is missing, with what to do
+about it. It only reads. -v adds each fact with the file that says so, and what
+no file tells.
+
+With --root it looks at a captured machine: a directory with its sys and proc.
+Links are followed within that directory only.`,
+		Example: "  barewire-gen doctor\n  barewire-gen doctor --format=json\n  barewire-gen doctor --root captured/",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef(cmd, "doctor takes no arguments; for a captured machine give --root %s", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			m, from, err := a.machine(cmd.Context(), root, cmd.Flags().Changed("root"))
+			if err != nil {
+				return err
+			}
+			r := doctor.New(m, from)
+			if a.format == report.JSON {
+				return a.writeJSON(struct {
+					Version int `json:"version"`
+					*doctor.Report
+				}{report.DocumentVersion, r})
+			}
+			text, err := r.Text(a.verbose)
+			if err != nil {
+				return err
+			}
+			_, err = a.out.Write(text)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&root, "root", "", "look at the machine captured in this `directory`")
+	return cmd
+}
+
+// machine reads this machine, or one that was captured.
+func (a *app) machine(ctx context.Context, root string, captured bool) (*platform.Machine, string, error) {
+	if !captured {
+		m, err := platform.Detect(ctx)
+		return m, "this machine", plainError(err)
+	}
+	if root == "" {
+		return nil, "", errors.New("--root: it names no directory; leave it out for this machine")
+	}
+	dir, err := os.OpenRoot(a.path(root))
+	if err != nil {
+		return nil, "", fmt.Errorf("--root %s: %w", root, cause(err))
+	}
+	defer dir.Close()
+	m, err := platform.DetectFS(ctx, dir.FS())
+	if err != nil {
+		return nil, "", fmt.Errorf("--root %s: %w", root, cause(err))
+	}
+	return m, root, nil
+}
