@@ -22,7 +22,7 @@ var (
 func TestLinks(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var pages []string
-	for _, where := range []string{"*.md", "docs/*.md", "*/README.md", "*/*/README.md"} {
+	for _, where := range []string{"*.md", "docs/*.md", "docs/*/*.md", "*/README.md", "*/*/README.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(where)))
 		if err != nil {
 			t.Fatal(err)

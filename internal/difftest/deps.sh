@@ -27,6 +27,12 @@ fi
 if ! ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || ! ldconfig -p | grep -q libOpenCL.so.1; then
   packages="$packages ocl-icd-libopencl1 pocl-opencl-icd"
 fi
+if ! command -v nvim >/dev/null; then
+  packages="$packages neovim"
+fi
+if ! command -v man >/dev/null; then
+  packages="$packages man-db"
+fi
 [ -n "$packages" ] || exit 0
 if command -v apt-get >/dev/null; then
   sudo=
