@@ -3,7 +3,7 @@
 # peer and a schema of SARIF (needs node and npm) and, where apt exists, QEMU for running code of other
 # machines; for runtime/rdma/iwarp iproute2, which makes networks (it takes root); for the lab's own tests
 # what packs and unpacks kernels and archives; for runtime/rdma/verbs a C compiler and rdma-core's headers; for runtime/gpu
-# OpenCL with PoCL, a device that is the processor.
+# OpenCL with PoCL, a device that is the processor; for the command Neovim, which its language server is tried with, and man.
 set -eu
 cd "$(dirname "$0")"
 
