@@ -14,6 +14,7 @@ var stages = []struct{ prefix, title string }{
 	{"BW11", "Types and declarations"},
 	{"BW12", "What other compilers and some drafts refuse"},
 	{"BW13", "Names in Go"},
+	{"BW14", "Names and use"},
 	{"BW2", "Layout"},
 	{"BW3", "Annotations"},
 	{"BW4", "Compatibility"},

@@ -50,7 +50,16 @@ type Edit struct {
 type Fix struct {
 	Text  string
 	Edits []Edit
+	// Breaks is "wire" where messages of before cannot be read afterwards, "source" where Go programs may
+	// have to change, and else empty. Text says so, too.
+	Breaks string
 }
+
+// Kinds of Fix.Breaks.
+const (
+	BreaksWire   = "wire"
+	BreaksSource = "source"
+)
 
 // Diagnostic is one finding.
 type Diagnostic struct {
@@ -99,7 +108,15 @@ func (d *Diagnostic) Helpf(format string, args ...any) *Diagnostic {
 
 // Fix adds a change that a tool may apply.
 func (d *Diagnostic) Fix(text string, edits ...Edit) *Diagnostic {
-	d.Fixes = append(d.Fixes, Fix{text, edits})
+	d.Fixes = append(d.Fixes, Fix{Text: text, Edits: edits})
+	return d
+}
+
+// Breaking says of the last fix what it breaks.
+func (d *Diagnostic) Breaking(what string) *Diagnostic {
+	if n := len(d.Fixes); n > 0 {
+		d.Fixes[n-1].Breaks = what
+	}
 	return d
 }
 

@@ -77,7 +77,7 @@ func (c *checker) advise(s structure, align uint64) {
 	switch {
 	case !ok || len(edits) == 0:
 	case in == "":
-		by.Fix("insert the padding", edits...)
+		by.Fix("insert the padding", edits...).Breaking(diag.BreaksWire)
 	case len(by.Fixes) > 0:
 		by.Fixes[0].Edits = append(by.Fixes[0].Edits, edits...)
 	}

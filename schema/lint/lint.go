@@ -1,6 +1,8 @@
 // Package lint finds what compiles here and not everywhere: what other
 // compilers and some drafts of BARE refuse. With a draft chosen, what that draft
-// refuses is an error.
+// refuses is an error. [Run] does that while a schema is compiled.
+//
+// [Advise] finds what would be better in a schema that compiles. [Rules] lists the rules of both.
 package lint
 
 import (

@@ -115,13 +115,14 @@ input/output, 3 a bug in barewire-gen.`,
 		a.inspectCommand(), a.lspCommand(),
 		a.vetCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
 	)
+	root.AddCommand(a.lintCommand(), a.compatCommand())
 	root.SetHelpCommand(helpCommand())
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }
 
 // finders are the commands whose results are findings.
-var finders = []string{"check", "generate", "fmt", "compat", "vet"}
+var finders = []string{"check", "generate", "fmt", "lint", "compat", "vet"}
 
 // prepare checks the flags that every command has.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {

@@ -34,8 +34,8 @@ path, from the top of the repository. Types are matched by name.
 
 What only lets old readers refuse some new messages, as a member appended to a
 union, is a warning; everything else is an error and ends with exit code 1.`,
-		Example: "  barewire-gen compat --against telemetry.v1.bare telemetry.bare\n" +
-			"  barewire-gen compat --against git:HEAD --only=wire telemetry.bare",
+		Example: "  barewire-gen compat --against git:HEAD telemetry.bare\n" +
+			"  barewire-gen compat --against git:HEAD --only=wire,memory .",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if against == "" {
 				return usagef(cmd, "nothing to compare with: name the older version, as in `%s --against git:HEAD .`", cmd.CommandPath())

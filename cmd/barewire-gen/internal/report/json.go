@@ -55,6 +55,7 @@ type Related struct {
 // Fix is a change that may be applied as a whole.
 type Fix struct {
 	Message string `json:"message"`
+	Breaks  string `json:"breaks,omitempty"` // wire or source: what the change breaks
 	Edits   []Edit `json:"edits"`
 }
 
@@ -104,7 +105,7 @@ func findingOf(d *diag.Diagnostic) Finding {
 		f.Related = append(f.Related, Related{l.Text, placeOf(l.Span)})
 	}
 	for _, x := range d.Fixes {
-		fix := Fix{Message: x.Text, Edits: make([]Edit, 0, len(x.Edits))}
+		fix := Fix{Message: x.Text, Breaks: x.Breaks, Edits: make([]Edit, 0, len(x.Edits))}
 		for _, e := range x.Edits {
 			fix.Edits = append(fix.Edits, Edit{placeOf(e.Span), e.New})
 		}

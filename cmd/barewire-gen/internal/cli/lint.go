@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/lint"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+type lintFlags struct {
+	list, fix, diff, breaking, strict, writeLock bool
+
+	lock, published string
+	spec            specFlag
+}
+
+func (a *app) lintCommand() *cobra.Command {
+	var f lintFlags
+	cmd := &cobra.Command{
+		Use:   "lint file|directory|-...",
+		Short: "Find what would be better in schemas, and mend it",
+		Long: `Lint finds what check finds, what other compilers would refuse, and what would be
+better: padding or an order that makes a type castable, fields in two cache lines,
+types that nothing uses, rights that no reference carries. Errors and warnings end
+with exit code 1, remarks do not, but with --strict.
+
+--fix writes what can be mended into the files and keeps every comment. What would change the
+wire, or names in Go, is mended with --breaking only. A file in the standard form stays in it.
+
+--lock holds the schema to a file with the hashes of published types, which may
+not change; --write-lock adds types that are new to it. --published does the same with an
+older version: a file, a directory or git:ref[:path].`,
+		Example: "  barewire-gen lint telemetry.bare\n  barewire-gen lint --fix .\n  barewire-gen lint --lock=bare.lock .\n  barewire-gen lint --list",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.list {
+				if len(args) > 0 {
+					return usagef(cmd, "--list shows the rules, and takes no files")
+				}
+				return a.lintRules()
+			}
+			if err := f.check(cmd, args); err != nil {
+				return err
+			}
+			files, err := a.load(cmd, args, true)
+			if err != nil {
+				return err
+			}
+			if f.fix || f.diff {
+				return a.lintFix(cmd, args, files, f)
+			}
+			return a.lint(cmd, args, files, f)
+		},
+	}
+	fl := cmd.Flags()
+	fl.BoolVar(&f.list, "list", false, "list the rules")
+	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended")
+	fl.BoolVar(&f.diff, "diff", false, "show what --fix would change, and write nothing")
+	fl.BoolVar(&f.breaking, "breaking", false, "with --fix or --diff: also what changes the wire, or names in Go")
+	fl.BoolVar(&f.strict, "strict", false, "remarks, too, end with exit code 1")
+	fl.StringVar(&f.lock, "lock", "", "hold the schema to the published types in this `file`")
+	fl.BoolVar(&f.writeLock, "write-lock", false, "with --lock: add types that are not in the file yet")
+	fl.StringVar(&f.published, "published", "", "hold the schema to an older `version`: a file, a directory, or git:ref[:path]")
+	f.spec.bind(cmd)
+	return cmd
+}
+
+// check refuses flags that mean nothing together.
+func (f *lintFlags) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case f.breaking && !f.fix && !f.diff:
+		return usagef(cmd, "--breaking says what --fix or --diff may change; name one of them")
+	case f.writeLock && f.lock == "":
+		return usagef(cmd, "--write-lock needs the file: --lock=bare.lock")
+	case (f.fix || f.diff) && (f.lock != "" || f.published != ""):
+		return usagef(cmd, "--fix and --diff do not go with --lock and --published: mend first, then compare")
+	case f.fix && f.diff:
+		return usagef(cmd, "--fix writes, and --diff shows what it would write; name one of them")
+	case f.fix && slices.Contains(args, stdinArg):
+		return usagef(cmd, "--fix cannot write to the standard input; --diff shows what it would change")
+	}
+	return nil
+}
+
+// lint reports what is found.
+func (a *app) lint(cmd *cobra.Command, args []string, files []*source.File, f lintFlags) error {
+	s, found := schema.CompileAndLint(files, schema.Options{Spec: int(f.spec)})
+	if s != nil {
+		edited, err := a.edited(cmd, args, s, f)
+		if err != nil {
+			return err
+		}
+		found = append(found, edited...)
+		found.Sort(files)
+		if f.writeLock && !edited.HasErrors() {
+			if err := a.writeLock(s, f.lock); err != nil {
+				return err
+			}
+		}
+	}
+	return a.lintReport(found, f.strict)
+}
+
+// lintReport writes findings. A warning is enough for exit code 1.
+func (a *app) lintReport(found diag.List, strict bool, files ...report.File) error {
+	if err := a.report(found, files...); err != nil {
+		return err
+	}
+	for _, d := range found {
+		if d.Severity == diag.Warning || strict {
+			return errFindings
+		}
+	}
+	return nil
+}
+
+// edited finds types that are published and were edited.
+func (a *app) edited(cmd *cobra.Command, args []string, s *schema.Schema, f lintFlags) (found diag.List, err error) {
+	if f.lock != "" {
+		locked, err := a.locked(f)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, lint.Edited(s.Schema, locked)...)
+	}
+	if f.published != "" {
+		before, err := a.older(cmd, f.published, args)
+		if err != nil {
+			return nil, err
+		}
+		old, list := schema.Compile(before, schema.Options{})
+		if old == nil {
+			return nil, fmt.Errorf("the published version does not compile: %w", list.Err())
+		}
+		found = append(found, lint.Edited(s.Schema, lint.PublishedIn(old.Schema))...)
+	}
+	return found, nil
+}
+
+// locked reads the lock file. One that is not there is empty where it is to be written.
+func (a *app) locked(f lintFlags) ([]lint.Published, error) {
+	text, err := os.ReadFile(a.path(f.lock))
+	if f.writeLock && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, plainError(err)
+	}
+	return lint.ParseLock(source.NewFile(f.lock, text))
+}
+
+// writeLock adds the types of a schema to the lock file.
+func (a *app) writeLock(s *schema.Schema, name string) error {
+	locked, err := a.locked(lintFlags{lock: name, writeLock: true})
+	if err != nil {
+		return err
+	}
+	n := len(locked)
+	for _, p := range lint.PublishedIn(s.Schema) {
+		if !slices.ContainsFunc(locked, func(l lint.Published) bool { return l.Package == p.Package && l.Name == p.Name }) {
+			locked = append(locked, p)
+		}
+	}
+	o := &output{path: a.path(name), shown: name, content: lint.Lock(locked)}
+	if err := o.loadAny(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := write([]*output{o}); err != nil {
+		return err
+	}
+	if !a.format.IsMachine() && !a.quiet {
+		fmt.Fprintf(a.out, "%s: %d types added, %d locked\n", name, len(locked)-n, len(locked))
+	}
+	return nil
+}
+
+// lintFix mends files, or shows what would change.
+func (a *app) lintFix(cmd *cobra.Command, args []string, files []*source.File, f lintFlags) error {
+	fixed := schema.Fix(files, schema.FixOptions{Options: schema.Options{Spec: int(f.spec)}, Breaking: f.breaking})
+	var outs []*output
+	var states []report.File
+	for i, file := range files {
+		o := &output{path: a.path(file.Name()), shown: file.Name(), content: fixed.Files[i].Text(), exists: true, old: file.Text()}
+		state := o.state()
+		if f.diff && !o.same() && !a.format.IsMachine() {
+			fmt.Fprintf(a.out, "%s", diff.Diff(o.shown, o.old, o.shown+" (mended)", o.content))
+		}
+		if f.fix && !o.same() {
+			now := &output{path: o.path, shown: o.shown}
+			if err := now.loadAny(); err != nil {
+				return err
+			}
+			if string(now.old) != string(o.old) {
+				return errors.New(o.shown + ": changed while it was being mended; left alone")
+			}
+			o.mode = now.mode
+			outs, state = append(outs, o), "written"
+		}
+		states = append(states, report.File{Name: o.shown, State: state})
+	}
+	if err := write(outs); err != nil {
+		return err
+	}
+	if !a.format.IsMachine() && !a.quiet {
+		a.mended(fixed)
+	}
+	if err := a.lintReport(fixed.Left, f.strict, states...); err != nil {
+		return err
+	}
+	if f.diff && slices.ContainsFunc(states, func(s report.File) bool { return s.State != "unchanged" }) {
+		return errFindings
+	}
+	return nil
+}
+
+// mended says what was mended, and what was held back.
+func (a *app) mended(f schema.Fixed) {
+	for _, d := range f.Applied {
+		fmt.Fprintf(a.err, "mended: %s [%s]\n", d.Message, d.Code)
+	}
+	if f.Holds == 0 {
+		return
+	}
+	fmt.Fprintf(a.err, "held back: %d fixes that change the wire, or names in Go (--breaking makes them)\n", f.Holds)
+}
+
+// lintRules lists the rules.
+func (a *app) lintRules() error {
+	rules := lint.Rules()
+	if a.format == report.JSON {
+		type doc struct {
+			ruleDoc
+			Since  string `json:"since"`
+			Fix    string `json:"fix,omitempty"`
+			Breaks string `json:"breaks,omitempty"`
+		}
+		var docs []doc
+		for _, r := range rules {
+			docs = append(docs, doc{ruleDoc{r.Code, r.Name, r.Severity.String(), r.Title, r.Why, r.Wrong, r.Right}, r.Since, r.Fix, r.Breaks})
+		}
+		return a.writeJSON(struct {
+			Version int   `json:"version"`
+			Rules   []doc `json:"rules"`
+		}{report.DocumentVersion, docs})
+	}
+	name, fix := 0, 0
+	for _, r := range rules {
+		name, fix = max(name, len(r.Name)), max(fix, len(fixWord(r)))
+	}
+	for _, r := range rules {
+		fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%s  %-7s  %s  %-*s  %-*s  %s", r.Code, r.Severity, r.Since, fix, fixWord(r), name, r.Name, r.Title), " "))
+	}
+	return nil
+}
+
+// fixWord says whether a rule has a fix, and what that breaks.
+func fixWord(r lint.Rule) string {
+	switch {
+	case r.Fix == "":
+		return "-"
+	case r.Breaks == "":
+		return "fix"
+	}
+	return "fix, breaks " + r.Breaks
+}

@@ -1,0 +1,172 @@
+package schema_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fidelityframework/barewire-gen/internal/schemagen"
+	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/lint"
+	"github.com/fidelityframework/barewire-gen/schema/parser"
+	"github.com/fidelityframework/barewire-gen/schema/printer"
+	"github.com/fidelityframework/barewire-gen/schema/source"
+)
+
+type failer interface {
+	Fatalf(string, ...any)
+	Helper()
+}
+
+func formatted(t failer, text []byte) []byte {
+	t.Helper()
+	tree, errs := parser.Parse(source.NewFile("x.bare", text))
+	if errs.HasErrors() {
+		t.Fatalf("%v\n%s", errs, text)
+	}
+	return printer.Format(tree)
+}
+
+func mended(text []byte, breaking bool) schema.Fixed {
+	return schema.Fix([]*source.File{source.NewFile("x.bare", text)}, schema.FixOptions{Breaking: breaking})
+}
+
+// comments are the plain comments of a text, sorted: those that a fix must keep.
+func comments(text []byte) (all []string) {
+	tree, _ := parser.Parse(source.NewFile("x.bare", text))
+	for _, c := range tree.Comments {
+		if t := strings.TrimSpace(c.Text()); !strings.HasPrefix(t, "@") {
+			all = append(all, t)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// checkFixes holds the fixes of a text to what is promised of them.
+func checkFixes(t failer, text []byte) {
+	t.Helper()
+	for _, breaking := range []bool{false, true} {
+		once := mended(text, breaking)
+		is := once.Files[0].Text()
+		if again := mended(is, breaking); len(again.Applied) > 0 || !bytes.Equal(again.Files[0].Text(), is) {
+			t.Fatalf("fixes are not done with: %v\n%s\nthen\n%s\nthen\n%s", again.Applied, text, is, again.Files[0].Text())
+		}
+		if was, now := comments(text), comments(is); !slices.Equal(was, now) {
+			t.Fatalf("comments were %q and are %q\n%s\n%s", was, now, text, is)
+		}
+		a, b := formatted(t, is), mended(formatted(t, text), breaking).Files[0].Text()
+		if !bytes.Equal(a, b) {
+			t.Fatalf("fmt(fix(x)) and fix(fmt(x)) differ for\n%s\nfirst\n%s\nsecond\n%s", text, a, b)
+		}
+		if !breaking {
+			sameWire(t, text, is)
+		}
+	}
+}
+
+// sameWire holds a text to have the types of another, by name, with their hashes.
+func sameWire(t failer, was, is []byte) {
+	t.Helper()
+	old, _ := schema.Compile([]*source.File{source.NewFile("x.bare", was)}, schema.Options{})
+	now, _ := schema.Compile([]*source.File{source.NewFile("x.bare", is)}, schema.Options{})
+	if old == nil {
+		return
+	}
+	if now == nil {
+		t.Fatalf("fixed into an error\n%s\n%s", was, is)
+	}
+	for _, d := range old.Order {
+		n := d.File.NS.Types[d.Name]
+		for _, ns := range now.Namespaces {
+			if ns.Types[d.Name] != nil {
+				n = ns.Types[d.Name]
+			}
+		}
+		a, b := schema.Canonical(d), schema.Canonical(n)
+		if strings.Replace(a, "enum:u8", "enum", -1) != strings.Replace(b, "enum:u8", "enum", -1) {
+			t.Fatalf("`%s` was %s and is %s", d.Name, a, b)
+		}
+	}
+}
+
+// TestFixesOfTheCorpus mends every schema of the corpus that can be read.
+func TestFixesOfTheCorpus(t *testing.T) {
+	n, mendedFiles := 0, 0
+	err := filepath.WalkDir("../testdata/corpus", func(path string, e os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".bare" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if _, errs := parser.Parse(source.NewFile(path, text)); errs.HasErrors() {
+			return nil
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			n++
+			checkFixes(t, text)
+			if f := mended(text, true); len(f.Applied) > 0 {
+				mendedFiles++
+			}
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d schemas, of which %d had something to mend", n, mendedFiles)
+	if n < 100 || mendedFiles < 10 {
+		t.Errorf("too few schemas: %d, %d", n, mendedFiles)
+	}
+}
+
+// TestFixesOfRandomSchemas does the same with random ones, in each spelling.
+func TestFixesOfRandomSchemas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := schemagen.Schemas(schemagen.Lang{Forward: true, Decls: 5}).Draw(t, "schema")
+		lang := rapid.SampledFrom([]schemagen.Dialect{schemagen.New, schemagen.Mixed}).Draw(t, "dialect")
+		text := s.Print(lang, rapid.Uint64().Draw(t, "seed"), rapid.Bool().Draw(t, "plain"))
+		checkFixes(t, []byte(text))
+	})
+}
+
+// TestExamplesOfAdvice holds the examples of lint's own rules to them.
+func TestExamplesOfAdvice(t *testing.T) {
+	n := 0
+	for _, r := range lint.Rules() {
+		if r.Since == "0.1" || r.Code == diag.PublishedEdited {
+			continue
+		}
+		n++
+		for _, x := range []struct {
+			text string
+			want bool
+		}{{r.Wrong, true}, {r.Right, false}} {
+			s, list := schema.CompileAndLint([]*source.File{source.NewFile("x.bare", []byte(x.text))}, schema.Options{})
+			if s == nil {
+				t.Errorf("%s: %v", r.Code, list)
+				continue
+			}
+			if has := slices.ContainsFunc(list, func(d *diag.Diagnostic) bool { return d.Code == r.Code }); has != x.want {
+				t.Errorf("%s: %v in\n%s: %v", r.Code, has, x.text, list)
+			}
+		}
+		if r.Fix != "" {
+			if got := mended([]byte(r.Wrong), true); slices.ContainsFunc(got.Left, func(d *diag.Diagnostic) bool { return d.Code == r.Code }) {
+				t.Errorf("%s: the fix leaves it\n%s", r.Code, got.Files[0].Text())
+			}
+		}
+	}
+	if n < 7 {
+		t.Errorf("only %d rules", n)
+	}
+}
+
