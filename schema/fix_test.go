@@ -169,4 +169,3 @@ func TestExamplesOfAdvice(t *testing.T) {
 		t.Errorf("only %d rules", n)
 	}
 }
-
