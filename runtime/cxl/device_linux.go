@@ -12,9 +12,6 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
-// hugeAlign is what pools are aligned to in memory, at least.
-const hugeAlign = 2 << 20
-
 // mapping is a range of address space with memory in it.
 type mapping struct {
 	at, whole   unsafe.Pointer
@@ -23,7 +20,7 @@ type mapping struct {
 }
 
 // mapShared maps a part of a file, with a page without access at either end.
-func mapShared(fd int, offset, size, align uint64) (*mapping, error) {
+func mapShared(fd int, offset, size, align uint64, prot int) (*mapping, error) {
 	align = max(align, hugeAlign)
 	if size > 1<<62 || uint64(uintptr(size+2*align)) != size+2*align {
 		return nil, fmt.Errorf("%d bytes are more than the address space: %w", size, ErrPart)
@@ -39,7 +36,7 @@ func mapShared(fd int, offset, size, align uint64) (*mapping, error) {
 	if fd < 0 {
 		flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED | unix.MAP_NORESERVE
 	}
-	if _, err := unix.MmapPtr(fd, int64(offset), m.at, m.size, unix.PROT_READ|unix.PROT_WRITE, flags); err != nil {
+	if _, err := unix.MmapPtr(fd, int64(offset), m.at, m.size, prot, flags); err != nil {
 		_ = unix.MunmapPtr(whole, room)
 		return nil, fmt.Errorf("mapping %d bytes: %w", size, err)
 	}
@@ -88,11 +85,16 @@ func openDevice(c *config, d *platform.Dax) (*Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
-	fd, err := claim(d, from.Offset, from.Size)
+	fd, err := openDax(d, unix.O_RDWR)
+	if err == nil {
+		if err = lock(fd, from.Offset, from.Size); err != nil {
+			_ = unix.Close(fd)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.Name, err)
 	}
-	m, err := mapShared(fd, from.Offset, from.Size, from.Align)
+	m, err := mapShared(fd, from.Offset, from.Size, from.Align, unix.PROT_READ|unix.PROT_WRITE)
 	if err != nil {
 		_ = unix.Close(fd)
 		return nil, fmt.Errorf("%s: %w: %w", d.Name, err, ErrDevice)
@@ -130,16 +132,13 @@ func partOf(c *config, d *platform.Dax) (Origin, error) {
 	return o, nil
 }
 
-// claim opens a device and locks a range of it.
-func claim(d *platform.Dax, offset, size uint64) (int, error) {
-	fd, err := unix.Open(d.Dev, unix.O_RDWR|unix.O_CLOEXEC, 0)
+// openDax opens a device, which is the one that was looked at.
+func openDax(d *platform.Dax, mode int) (int, error) {
+	fd, err := unix.Open(d.Dev, mode|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, fmt.Errorf("opening %s: %w: %w", d.Dev, err, ErrDevice)
 	}
-	if err = sameDevice(fd, d); err == nil {
-		err = lock(fd, offset, size)
-	}
-	if err != nil {
+	if err := sameDevice(fd, d); err != nil {
 		_ = unix.Close(fd)
 		return -1, err
 	}

@@ -41,7 +41,7 @@ func openNode(c *config, node int) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := mapShared(-1, 0, size, step)
+	m, err := mapShared(-1, 0, size, step, unix.PROT_READ|unix.PROT_WRITE)
 	if err != nil {
 		return nil, fmt.Errorf("node %d: %w", node, err)
 	}

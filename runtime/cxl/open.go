@@ -19,6 +19,7 @@ type config struct {
 	offset, size uint64
 	assume       bool
 	unguarded    bool
+	file         string
 	machine      *platform.Machine
 }
 

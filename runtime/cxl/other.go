@@ -16,3 +16,7 @@ func openDevice(*config, *platform.Dax) (*Pool, error) {
 func openNode(*config, int) (*Pool, error) {
 	return nil, fmt.Errorf("%s: %w", runtime.GOOS, ErrNoCXL)
 }
+
+func openShared(*config, uint64, Role, uint64) (backing, error) {
+	return nil, fmt.Errorf("%s: %w", runtime.GOOS, ErrNoCXL)
+}

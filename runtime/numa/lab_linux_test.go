@@ -12,10 +12,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/placed"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 	"github.com/fidelityframework/barewire-gen/runtime/numa"
 )
 
@@ -237,4 +241,34 @@ func cgroup(t *testing.T) string {
 	t.Cleanup(func() { _ = os.Remove(dir) })
 	put(filepath.Join(dir, "cpuset.mems"), "0")
 	return dir
+}
+
+// TestLabPoison: a page that the kernel was told is broken is an error of the copy that meets it, and names region and element; what
+// is beside it can still be had. Source: madvise(2), MADV_HWPOISON.
+func TestLabPoison(t *testing.T) {
+	const n = 1 << 12
+	r, err := numa.New(1, placed.SensorInNUMA(), n, barewire.Named("broken"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, _, err := barewire.Core(seal.Key(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	if err := unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(h.Base(), 5*page)), page), unix.MADV_HWPOISON); err != nil {
+		t.Fatal(err)
+	}
+	all := make([]byte, n*64)
+	err = barewire.CopyOut(r, 0, all)
+	wrong(t, err, barewire.ErrMemory, "copy out: region broken of placed.Sensor made at numa/lab_linux_test.go:", "element 320")
+	t.Log(err)
+	wrong(t, barewire.CopyIn(r, 330, all[:64]), barewire.ErrMemory, "element 330")
+	if err := barewire.CopyOut(r, 0, all[:5*page]); err != nil {
+		t.Errorf("before it: %v", err)
+	}
+	if err := barewire.CopyOut(r, 6*page/64, all[6*page:]); err != nil {
+		t.Errorf("behind it: %v", err)
+	}
+	closed(t, r)
 }
