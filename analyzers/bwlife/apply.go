@@ -145,7 +145,11 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 		r.use(o.s, id, site.Pos())
 	}
 	r.guarded(o.s, id, site, c)
-	switch c.Post {
+	post := c.Post
+	if c.Method != "" && post == facts.Released && !r.a.endsBy(r.infos[id].typ, c.Method) {
+		post = facts.Unknown
+	}
+	switch post {
 	case facts.Released, facts.Moved:
 		r.end(o.s, id, site, c.How, c.Post == facts.Moved)
 	case facts.Kept:

@@ -17,7 +17,7 @@ func (r *run) builtin(s *state, site ssa.CallInstruction, t target) []outcome {
 					r.touch(s, x.id, site.Pos(), t.name == "copy" && i == 0)
 				}
 			}
-			if i > 0 && t.name == "append" {
+			if i > 0 && t.name == "append" && !r.lists(s, site, a) {
 				r.escape(s, a)
 			}
 		}

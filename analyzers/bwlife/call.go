@@ -126,9 +126,15 @@ func (r *run) dispatch(fr *frame, s *state, site ssa.CallInstruction, t target) 
 	if t.val.kind == object && r.infos[t.val.id].kind == closer {
 		return r.callCloser(s, site, t.val.id)
 	}
+	if c := site.Common(); c.IsInvoke() && neverReturns(c.Method) {
+		return nil
+	}
 	var sum *facts.Func
 	if t.obj != nil {
 		sum = r.a.effects(t.obj)
+	}
+	if r.closesUnseen(site, t) {
+		return r.apply(fr, s, site, t, closing(site.Common().Signature()))
 	}
 	literal := t.fn != nil && t.fn.Parent() != nil
 	if t.fn != nil && len(t.fn.Blocks) > 0 && len(r.stack) < maxDepth && !r.inStack(t.fn) && (literal || r.a.answers(t.fn) || r.worthInlining(t, sum)) && !tooBig(t.fn) {

@@ -81,6 +81,6 @@
 // # Not done yet
 //
 // A slice that an operation fills is followed in the function that starts it only. Loops are not counted: only the first turn of one over constants is sure. Handles deeper than two fields in a parameter are not
-// followed. What a generic function does by methods of a type parameter, and any function by methods
-// of an interface, is not inferred.
+// followed. What a function does by methods
+// of an interface or a type parameter is not inferred, but for Close (closable.go).
 package bwlife

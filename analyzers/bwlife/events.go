@@ -150,12 +150,16 @@ func (r *run) end(s *state, id int32, site ssa.CallInstruction, how string, move
 	m := s.main()
 	switch m.phase {
 	case live:
-		if r.busy(s, at, how) {
+		if r.busy(s, at, how) || !moved && r.booked(s, at, how) {
 			return
 		}
 		*m = thing{phase: dead, how: how, at: at, moved: moved, used: true, free: m.free,
 			quiet: r.infos[0].kind == "op" && r.a.unlooked[site.Pos()] && givesError(site)}
 	case absent:
+		if moved {
+			r.useAbsent(s, at) // it is to be another's memory, and there is none
+			return
+		}
 		s.main().phase = lost // closing nil gives an error, and no harm
 	case dead:
 		if r.infos[0].kind == "op" {
@@ -236,7 +240,7 @@ func (r *run) busy(s *state, at token.Pos, how string) bool {
 		}
 		switch info := r.infos[t.id]; info.kind {
 		case "op":
-			r.say(s, report{code: diag.ReleaseInFlight, pos: at, op: info.pos, call: r.spec.call, dominated: r.inFlight(s) == 1 && r.always(info.pos, at),
+			r.say(s, report{code: diag.ReleaseInFlight, pos: at, op: info.pos, call: r.spec.call, dominated: !t.listed && r.inFlight(s) == 1 && r.always(info.pos, at),
 				text:    fmt.Sprintf("%s is ended by %s while an operation on it is in flight", r.typed(), how),
 				related: []related{r.whence(), {info.pos, "the operation starts here, and nothing on this path waits for it"}}})
 			return true
@@ -329,6 +333,7 @@ func (r *run) finish() {
 			e.s.hopes = dict[int32, bool]{} // who calls gets to see the error
 		}
 		gone := false
+		r.deadOnReturn(e)
 		for j, v := range e.results {
 			if e.ends(j) {
 				continue // goes with what it ends

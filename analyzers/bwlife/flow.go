@@ -233,6 +233,7 @@ func (a *analyzer) callInfo(site ssa.CallInstruction) *callInfo {
 	c := &callInfo{site: site}
 	common := site.Common()
 	if common.IsInvoke() {
+		c.noBack = neverReturns(common.Method)
 		a.waiting(c)
 		return c
 	}

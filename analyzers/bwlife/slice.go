@@ -160,7 +160,7 @@ func (sl *slice) touched(i int32, v ssa.Value) {
 		}
 	case *ssa.Call:
 		sl.runs(i)
-		if c := sl.f.calls[i]; c.inline || c.derives() || c.passes() {
+		if c := sl.f.calls[i]; c.inline || c.derives() || c.passes() || sl.f.a.listOfOps(in.Type()) {
 			sl.leads(in)
 		}
 	case *ssa.Extract:

@@ -23,15 +23,16 @@ const (
 
 // thing is an object in a state.
 type thing struct {
-	id    int32
-	phase phase
-	free  bool // somebody else has it too: it is not ours to release
-	used  bool // of a parameter: it was used while it was good
-	moved bool // of a dead one
-	quiet bool // of an operation: its error was not looked at
-	stale bool // of an operation or a view: which elements it is about, or whether it goes on, is not sure any more
-	how   string
-	at    token.Pos // where it was made, while it is live; where it ended, when dead
+	id     int32
+	phase  phase
+	free   bool // somebody else has it too: it is not ours to release
+	used   bool // of a parameter: it was used while it was good
+	moved  bool // of a dead one
+	quiet  bool // of an operation: its error was not looked at
+	stale  bool // of an operation or a view: which elements it is about, or whether it goes on, is not sure any more
+	listed bool // of an operation: it is in a slice, and nobody has looked into that
+	how    string
+	at     token.Pos // where it was made, while it is live; where it ended, when dead
 }
 
 // slot is an SSA value in an activation.
@@ -188,7 +189,7 @@ func (s *state) key(r *run, place uint64) string {
 	}
 	k.flush()
 	for _, t := range s.things {
-		k.add(uint64(t.id), uint64(t.phase)|flag(t.free, 8)|flag(t.used, 16)|flag(t.moved, 32)|flag(t.quiet, 64)|flag(t.stale, 128)|uint64(t.at)<<8)
+		k.add(uint64(t.id), uint64(t.phase)|flag(t.free, 8)|flag(t.used, 16)|flag(t.moved, 32)|flag(t.quiet, 64)|flag(t.stale, 128)|flag(t.listed, 256)|uint64(t.at)<<9)
 	}
 	k.flush()
 	for _, d := range s.defers {

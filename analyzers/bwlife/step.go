@@ -18,6 +18,7 @@ func (r *run) step(fr *frame, s *state, in ssa.Instruction) []*state {
 			r.forget(fr, s, v)
 		}
 	}
+	r.opensList(s, in)
 	switch in := in.(type) {
 	case *ssa.Call:
 		return r.call(fr, s, in, nil)

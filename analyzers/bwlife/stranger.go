@@ -15,6 +15,9 @@ func (r *run) stranger(fr *frame, s *state, site ssa.CallInstruction, t target) 
 	if r.runsElsewhere(fr, s, site, t) {
 		return []outcome{{s: s}}
 	}
+	if r.books(fr, s, site, t) {
+		return []outcome{{s: s}}
+	}
 	if r.a.waits(t.obj) {
 		r.unsure(s)
 	}

@@ -23,10 +23,15 @@ func (a *analyzer) summarize(fn *ssa.Function) *facts.Func {
 			if r == nil {
 				continue
 			}
-			a.reports = append(a.reports, r.reports...)
+			if !closable(at.typ) { // whatever else it may be is not ours
+				a.reports = append(a.reports, r.reports...)
+			}
 			if cases, ok := r.cases(); ok {
 				sum.Params = append(sum.Params, facts.Param{Index: i, Path: at.path, Cases: cases})
 			}
+		}
+		if cases := a.closesAll(fn, p); cases != nil {
+			sum.Params = append(sum.Params, facts.Param{Index: i, Cases: cases})
 		}
 	}
 	sum.Sort()
@@ -55,8 +60,8 @@ func (a *analyzer) handlesIn(t types.Type, path string, depth int) (list []handl
 	case directive.Handle, directive.Window, directive.Op, directive.View:
 		return []handleAt{{path, k, t}}
 	case "":
-		if _, ok := types.Unalias(t).(*types.TypeParam); ok && path == "" {
-			return []handleAt{{path, directive.Handle, t}} // it may be one: see what must does
+		if _, ok := types.Unalias(t).(*types.TypeParam); path == "" && (ok || closable(t)) {
+			return []handleAt{{path, directive.Handle, t}} // it may be one
 		}
 	default:
 		return nil
@@ -193,6 +198,9 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 			c.Post, c.How = facts.Moved, r.fn.Name()
 		case m.phase == dead:
 			c.Post, c.How = facts.Released, r.fn.Name()
+			if closable(r.spec.typ) {
+				c.Method = closeMethod
+			}
 		case m.phase == live && r.shared(e.s) != 0:
 			c.Post = facts.Unknown
 		case m.phase == live && m.free:

@@ -62,6 +62,7 @@ type Case struct {
 	Uses    bool   // it has to be good
 	Post    State
 	How     string // the function that ended it, for messages
+	Method  string // of an interface or a type parameter: it is ended only if this method of what is given does so
 	Derived []Derived
 
 	Needs   bool  // it has to be acquired
@@ -254,6 +255,9 @@ func (c Case) String() string {
 		if x.is {
 			s += x.what
 		}
+	}
+	if c.Method != "" {
+		s += " by " + c.Method
 	}
 	for _, d := range c.Derived {
 		s += fmt.Sprintf(" %s=%d%s", d.Kind, d.Result, d.Part)

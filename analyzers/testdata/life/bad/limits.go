@@ -23,7 +23,7 @@ func BadClosedBeforeSliceOfOps(ctx context.Context, c *rdma.Conn, m *M, rem help
 		}
 		ops = append(ops, op)
 	}
-	if err := m.Close(); err != nil { // miss what is in a slice is somebody else's
+	if err := m.Close(); err != nil { // want "BW5108 .m. .* is ended by Close while an operation on it is in flight"
 		return err
 	}
 	for _, op := range ops {
@@ -43,7 +43,7 @@ func BadClosedByInterface(dom *rdma.Domain) error {
 		return err
 	}
 	shut(m)
-	return m.Close() // miss a method of an interface, behind a call
+	return m.Close() // want "BW5102 .m. .* is ended by Close, and was ended by shut before"
 }
 
 // BadClosedByCleanup is closed by the test, and by its cleanup.
@@ -53,7 +53,7 @@ func BadClosedByCleanup(t *testing.T, dom *rdma.Domain) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
-	if err := m.Close(); err != nil { // miss when a cleanup runs is not known
+	if err := m.Close(); err != nil { // want "BW5102 .m. .* is ended by Close, and its cleanup ends it again"
 		t.Fatal(err)
 	}
 }
@@ -77,7 +77,7 @@ func BadClosedByList(dom *rdma.Domain) error {
 	if err := help.CloseAll(m); err != nil {
 		return err
 	}
-	return m.Close() // miss what is in a slice is somebody else's
+	return m.Close() // want "BW5102 .m. .* is ended by Close, and was ended by CloseAll before"
 }
 
 // BadClosesWhatIsLent closes what another package's function lends it, and closes itself.

@@ -93,7 +93,7 @@ func BadDeferTooEarly(dom *rdma.Domain) (*table, error) {
 	if err := fillTable(t); err != nil {
 		return nil, err
 	}
-	return t, nil // miss that it is returned is no use
+	return t, nil // want "BW5101 .t. .* is returned, and has ended by Close before that"
 }
 
 // BadDeferAndClose closes it twice.
