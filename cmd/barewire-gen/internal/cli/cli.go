@@ -112,11 +112,12 @@ input/output, 3 a bug in barewire-gen.`,
 	root.AddCommand(
 		a.generateCommand(), a.checkCommand(), a.fmtCommand(), a.layoutCommand(),
 		a.compatCommand(), a.doctorCommand(),
-		a.inspectCommand(), a.lspCommand(),
+		a.inspectCommand(), a.lspCommand(), a.initCommand(), a.manCommand(),
 		a.vetCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
 	)
 	root.AddCommand(a.lintCommand(), a.compatCommand())
 	root.SetHelpCommand(helpCommand())
+	a.complete(root)
 	root.CompletionOptions.DisableDefaultCmd = true
 	return root
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/view"
 	"github.com/fidelityframework/barewire-gen/schema"
 )
@@ -39,4 +40,43 @@ func (a *app) completeTypes(cmd *cobra.Command, args []string, word string) (wor
 		}
 	}
 	return words, cobra.ShellCompDirectiveDefault
+}
+
+// complete says what the arguments and flags of commands can be, for shells.
+func (a *app) complete(root *cobra.Command) {
+	words := func(of ...string) cobra.CompletionFunc {
+		return cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)
+	}
+	schemas := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"bare"}, cobra.ShellCompDirectiveFilterFileExt
+	}
+	var formats []string
+	for _, f := range report.Formats {
+		formats = append(formats, string(f))
+	}
+	flags := map[string]cobra.CompletionFunc{
+		"format": words(formats...), "color": words("auto", "always", "never"), "spec": words("11", "12", "13", "14"),
+		"from": words("bytes", "hex", "json"), "to": words("text", "json", "bytes", "hex"),
+	}
+	each := func(c *cobra.Command) {
+		for name, f := range flags {
+			if c.LocalFlags().Lookup(name) != nil {
+				// It fails only where there is one already.
+				_ = c.RegisterFlagCompletionFunc(name, f)
+			}
+		}
+		if c.ValidArgsFunction != nil {
+			return
+		}
+		switch c.Name() {
+		case "layout", "inspect":
+			c.ValidArgsFunction = a.completeTypes
+		case "generate", "check", "fmt", "lint", "compat", "doc":
+			c.ValidArgsFunction = schemas
+		}
+	}
+	each(root)
+	for _, c := range root.Commands() {
+		each(c)
+	}
 }

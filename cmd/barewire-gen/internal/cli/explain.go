@@ -12,17 +12,22 @@ import (
 )
 
 func (a *app) explainCommand() *cobra.Command {
-	return &cobra.Command{
+	var list bool
+	cmd := &cobra.Command{
 		Use:   "explain [code or name]...",
 		Short: "Explain a code that a diagnostic carries",
 		Long: `Explain shows the rule behind a code: what is wrong, why it matters, and an
-example with and without the fault. Without an argument it lists all rules.`,
-		Example: "  barewire-gen explain BW1104\n  barewire-gen explain duplicate-field",
+example with and without the fault. With --list, or without an argument, it lists
+all rules, one a line: code, severity, name, title.`,
+		Example: "  barewire-gen explain BW1104\n  barewire-gen explain duplicate-field\n  barewire-gen explain --list",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return ruleWords(), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rules := diag.Rules()
+			if list && len(args) > 0 {
+				return usagef(cmd, "--list shows all rules, so `%s` cannot choose one", args[0])
+			}
 			if len(args) > 0 {
 				rules = nil
 			}
@@ -49,6 +54,8 @@ example with and without the fault. Without an argument it lists all rules.`,
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&list, "list", false, "list all rules, one a line")
+	return cmd
 }
 
 // lookup finds a rule as people write it: BW1104, [BW1104], 1104, duplicate-field.

@@ -20,6 +20,7 @@ type generateFlags struct {
 	out     string
 	pkg     string
 	check   bool
+	watch   bool
 	goBare  bool
 	noViews bool
 	rename  []string
@@ -43,9 +44,13 @@ Types with #@residency or #@register also get places, grants and typed access
 to memory regions; what uses them links the package runtime beside runtime/wire.
 
 A file that would not change is left alone, and nothing is ever deleted. With
---check nothing is written: differences are shown, and the exit code is 1.`,
+--check nothing is written: differences are shown, and the exit code is 1. With
+--watch it writes again whenever a schema changes, until it is interrupted.`,
 		Example: "  //go:generate go tool barewire-gen generate telemetry.bare\n  barewire-gen generate --check .",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.watch {
+				return a.watch(cmd, args, f)
+			}
 			return a.generate(cmd, args, f)
 		},
 	}
@@ -53,6 +58,7 @@ A file that would not change is left alone, and nothing is ever deleted. With
 	fl.StringVarP(&f.out, "out", "o", "", "write into this `directory` instead of beside the schemas")
 	fl.StringVar(&f.pkg, "package", "", "the Go package's `name`")
 	fl.BoolVar(&f.check, "check", false, "write nothing; show what would change, and fail if something would")
+	fl.BoolVar(&f.watch, "watch", false, "generate again whenever a schema changes; errors are shown, and it goes on")
 	fl.BoolVar(&f.goBare, "gobare", false, "also write go-bare's methods, for its callers (go get git.sr.ht/~sircmpwn/go-bare)")
 	fl.BoolVar(&f.noViews, "no-views", false, "leave out views, slots and casts; elements of regions are then read and written whole")
 	fl.StringArrayVar(&f.rename, "rename", nil, "give a Go name, as `Type.field=Name`; may be repeated")

@@ -64,7 +64,6 @@ the other where the type has a fixed size, else slots. More bytes may follow.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.inspect(cmd, args, f)
 		},
-		ValidArgsFunction: a.completeTypes,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.hex, "hex", "", "the input itself, as hexadecimal `digits`")
