@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,11 +55,16 @@ func (l *lab) compile(ctx context.Context, pkg, file string) error {
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, pkg)...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = l.root, env, os.Stderr, os.Stderr
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && ctx.Err() == nil:
+		return fmt.Errorf("%w: %s does not build", errFailed, pkg)
+	case err != nil:
 		return fmt.Errorf("go test -c %s: %w", pkg, err)
 	}
 	if _, err := os.Stat(file); err != nil {
-		return fmt.Errorf("%s has no tests", pkg)
+		return usageError(pkg + " has no tests")
 	}
 	return nil
 }

@@ -160,6 +160,34 @@ func TestDead(t *testing.T) {
 	}
 }
 
+// TestSplit takes what lab run is given apart.
+func TestSplit(t *testing.T) {
+	for args, want := range map[string]string{
+		"./a ./b": "./a ./b|", "./a -run X": "./a|-test.run X", "./a -test.run=X --count=2 -own": "./a|-test.run=X -test.count=2 -own",
+		"-run X": "|-test.run X", "./a -preset numa": "", "./a -run X -v": "",
+	} {
+		patterns, rest, err := split(strings.Fields(args))
+		if got := strings.Join(patterns, " ") + "|" + strings.Join(rest, " "); (err != nil) != (want == "") || err == nil && got != want {
+			t.Errorf("%s: %q, %v; want %q", args, got, err, want)
+		}
+	}
+}
+
+// TestPackages: what patterns stand for has tests, and is in the module that the lab is run in.
+func TestPackages(t *testing.T) {
+	for args, want := range map[string]int{".": 1, "./guest": 1, "./internal/...": 3, "./nothing": 0, "fmt": 0, "github.com/fidelityframework/barewire-gen/schema/diag": 1} {
+		jobs, err := (&lab{}).packages(t.Context(), []string{args})
+		var usage usageError
+		if len(jobs) != want || errors.As(err, &usage) != (want == 0) {
+			t.Errorf("%s: %+v, %v; want %d", args, jobs, err, want)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if _, err := (&lab{}).packages(t.Context(), []string{"."}); err == nil || !strings.Contains(err.Error(), "in no module") {
+		t.Errorf("outside of modules: %v", err)
+	}
+}
+
 // TestFigures: of a job that measures, lines for whoever reads figures are told, and no others.
 func TestFigures(t *testing.T) {
 	j := &job{figures: true}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/fidelityframework/barewire-gen/lab/internal/debian"
 )
 
 // lock makes the lab ours: what is fetched, the directory of the run, and the processors, of which a guest takes all.
@@ -24,6 +26,10 @@ func (l *lab) lock() (unlock func(), err error) {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name(), err)
 		}
+	}
+	if err := debian.Tidy(l.cache); err != nil {
+		_ = f.Close()
+		return nil, err
 	}
 	return func() { _ = f.Close() }, nil
 }

@@ -1,14 +1,14 @@
 // Lab boots stock kernels in virtual machines and runs tests there, against drivers and devices that are not on this
 // machine: RDMA in software, memory without a processor, device-dax, CXL. It takes Debian and root, and no KVM.
 //
-//	lab [test] [-v] [-race] [WORD...]      all suites, or those of the presets, kernels and packages named
+//	lab [test] [FLAGS] [WORD...]           all suites, or those of the presets, kernels, packages and names given
 //	lab run [FLAGS] PACKAGE... [-test.X]   the tests of packages
 //	lab exec [FLAGS] COMMAND [ARGS]        a program of the guest's
 //	lab fetch [WORD...]                    install and fetch what it takes, and no more
 //	lab list                               suites and presets
 //
-// The exit status is 0 if tests ran and none failed, 1 if one did, 2 for wrong usage, 3 if the lab failed before it
-// knew, and 4 where it cannot run: another system, not root, or packages that cannot be had.
+// The exit status is 0 if tests ran and none failed, 1 if one did or does not build, 2 for wrong usage, 3 if the lab failed
+// before it knew, and 4 where it cannot run: another system, not root, or packages that cannot be had.
 package main
 
 import (
@@ -38,8 +38,8 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop) // once more ends it at once
 	err := command(ctx, os.Args[1:])
-	stop()
 	if err == nil {
 		return
 	}
@@ -48,6 +48,18 @@ func main() {
 	}
 	os.Exit(statusOf(err))
 }
+
+const usage = `Lab boots stock kernels in virtual machines and runs tests there. It takes Debian and root, and no KVM.
+
+  lab [test] [FLAGS] [WORD...]           all suites, or those of the presets, kernels, packages and names given
+  lab run [FLAGS] PACKAGE... [-test.X]   the tests of packages, in the module of the directory it is run in
+  lab exec [FLAGS] COMMAND [ARGS]        a program of the guest's
+  lab fetch [WORD...]                    install and fetch what it takes, and no more
+  lab list                               suites and presets
+
+Exit status: 0 tests ran and none failed, 1 one failed or does not build, 2 wrong usage, 3 the lab failed before it
+knew, 4 it cannot run here. docs/hardware.md has more. Flags:
+`
 
 // errFailed is that tests failed, which has been told.
 var errFailed = errors.New("tests failed")
@@ -85,10 +97,14 @@ func command(ctx context.Context, args []string) error {
 	}
 	var o options
 	flags := flag.NewFlagSet("lab "+name, flag.ContinueOnError)
+	flags.Usage = func() {
+		fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
 	flags.BoolVar(&o.verbose, "v", name == "run" || name == "exec", "print what tests say as it comes")
 	flags.BoolVar(&o.race, "race", false, "build tests with the race detector")
 	flags.IntVar(&o.lanes, "j", 2, "boots side by side")
-	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "for each test binary")
+	flags.DurationVar(&o.timeout, "timeout", 0, "for each test binary (default 5m, with -race 20m)")
 	if name == "run" || name == "exec" {
 		flags.StringVar(&o.preset, "preset", "rdma", "machine: see lab list")
 		flags.StringVar(&o.kernel, "kernel", "6.12", "series of the kernel: "+strings.Join(kernels, ", "))
@@ -97,7 +113,12 @@ func command(ctx context.Context, args []string) error {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
 		}
-		return usageError("see lab -h")
+		return usageError("that is no way to call lab " + name)
+	}
+	if o.timeout == 0 {
+		if o.timeout = 5 * time.Minute; o.race {
+			o.timeout *= 4
+		}
 	}
 	if o.lanes < 1 {
 		return usageError(fmt.Sprintf("-j %d: want 1 or more", o.lanes))
@@ -114,12 +135,15 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	l, err := open(ctx, &o)
+	l, err := open(&o)
 	if err != nil {
 		return err
 	}
 	if name == "fetch" {
 		return l.fetch(boots)
+	}
+	if err := l.suitesHere(ctx); err != nil {
+		return err
 	}
 	return l.all(ctx, boots)
 }
@@ -136,20 +160,16 @@ func one(ctx context.Context, o *options, name string, args []string) error {
 	if len(args) == 0 {
 		return usageError("nothing to run")
 	}
+	l, err := open(o)
+	if err != nil {
+		return err
+	}
 	b := boot{preset: p, kernel: o.kernel}
 	if name == "exec" {
 		b.jobs = []job{{command: args}}
-	} else {
-		flag := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") })
-		if flag < 0 {
-			flag = len(args)
-		}
-		for _, pkg := range args[:flag] {
-			b.jobs = append(b.jobs, job{pkg: pkg, args: args[flag:]})
-		}
+		return l.all(ctx, []boot{b})
 	}
-	l, err := open(ctx, o)
-	if err != nil {
+	if b.jobs, err = l.packages(ctx, args); err != nil {
 		return err
 	}
 	return l.all(ctx, []boot{b})

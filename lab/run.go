@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,7 +22,7 @@ type lab struct {
 	*options
 	debian *debian.Machine
 	cache  string // directory: what was fetched, and what the present boot uses
-	root   string // directory of the module
+	root   string // directory of the module that is tested
 	sum    *summary.Summary
 
 	programs map[string]string // test binaries by package, once they are built
@@ -31,7 +30,7 @@ type lab struct {
 }
 
 // open looks whether the lab can run, and installs the tools.
-func open(ctx context.Context, o *options) (*lab, error) {
+func open(o *options) (*lab, error) {
 	l := &lab{options: o, debian: &debian.Machine{Log: os.Stderr}, sum: summary.New(os.Stdout)}
 	if err := l.debian.Check(); err != nil {
 		return nil, err
@@ -41,11 +40,6 @@ func open(ctx context.Context, o *options) (*lab, error) {
 		return nil, fmt.Errorf("no place for what is fetched: %w", err)
 	}
 	l.cache = filepath.Join(user, "barewire-lab")
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list: %w", err)
-	}
-	l.root = strings.TrimSpace(string(out))
 	return l, nil
 }
 

@@ -91,6 +91,12 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if k.find() == nil {
+		t.Error("a kernel that nobody has sealed")
+	}
+	if err := Seal(k.Image()); err != nil {
+		t.Fatal(err)
+	}
 	if err := k.find(); err != nil || k.Release != "6.1.0-1-amd64" || k.Modules() != modules {
 		t.Errorf("%+v: %v", k, err)
 	}

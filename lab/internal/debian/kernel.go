@@ -28,8 +28,12 @@ func (k *Kernel) Modules() string { return filepath.Join(k.Dir, "lib", "modules"
 // Kernel fetches the newest kernel of a series into a directory, or finds it there.
 func (m *Machine) Kernel(cache, series string) (*Kernel, error) {
 	k := &Kernel{Series: series, Dir: filepath.Join(cache, "kernel-"+series)}
-	if err := k.find(); err == nil {
+	err := k.find()
+	if err == nil {
 		return k, nil
+	}
+	if _, there := os.Stat(k.Dir); there == nil {
+		fmt.Fprintf(m.Log, "lab: %v: it is fetched again\n", err)
 	}
 	m.refresh()
 	name, err := kernelPackage(series)
@@ -61,8 +65,10 @@ func (k *Kernel) find() error {
 		return fmt.Errorf("%s has the modules of %d kernels", k.Dir, len(releases))
 	}
 	k.Release = filepath.Base(filepath.Dir(releases[0]))
-	_, err = os.Stat(k.Image())
-	return err
+	if !Whole(k.Image()) {
+		return fmt.Errorf("%s is not whole", k.Image())
+	}
+	return nil
 }
 
 // kernelPackage finds the package behind a series: Debian's own kernel, or one of a newer series for it.
@@ -95,8 +101,10 @@ func (k *Kernel) prepare() error {
 	if err := os.WriteFile(k.Image(), image, 0o644); err != nil {
 		return err
 	}
-	_, err = output("/sbin/depmod", "-b", k.Dir, k.Release)
-	return err
+	if _, err = output("/sbin/depmod", "-b", k.Dir, k.Release); err != nil {
+		return err
+	}
+	return Seal(k.Image())
 }
 
 // Offsets in the header of a bzImage. Source: the kernel's Documentation/arch/x86/boot.rst.

@@ -25,7 +25,7 @@ var buildTools = []string{"gcc-12", "make", "libelf1", "libssl3", "zlib1g", "lib
 func (m *Machine) Module(cache string, k *Kernel, d Module) (string, error) {
 	name := d.Name() + ".ko"
 	built := filepath.Join(cache, "modules-"+k.Release, name)
-	if _, err := os.Stat(built); err == nil {
+	if Whole(built) {
 		return built, nil
 	}
 	if err := m.Install(buildTools...); err != nil {
@@ -53,7 +53,10 @@ func (m *Machine) Module(cache string, k *Kernel, d Module) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(built), 0o755); err != nil {
 		return "", err
 	}
-	return built, os.Rename(filepath.Join(source, name), built)
+	if err := os.Rename(filepath.Join(source, name), built); err != nil {
+		return "", err
+	}
+	return built, Seal(built)
 }
 
 // headers unpacks what modules of a kernel are built with, and returns the directory to build in. The packages

@@ -70,7 +70,7 @@ func Base(m *debian.Machine, cache string, k *debian.Kernel) (string, error) {
 		fmt.Fprintln(h, name, have[name])
 	}
 	name := filepath.Join(cache, fmt.Sprintf("base-%s-%.8x.cpio", k.Series, h.Sum(nil)))
-	if _, err := os.Stat(name); err == nil {
+	if debian.Whole(name) {
 		return name, nil
 	}
 	old, _ := filepath.Glob(filepath.Join(cache, "base-"+k.Series+"-*"))
@@ -81,7 +81,10 @@ func Base(m *debian.Machine, cache string, k *debian.Kernel) (string, error) {
 	if err := create(name+".new", func(a *archive) error { return base(a, k) }); err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
-	return name, os.Rename(name+".new", name)
+	if err := os.Rename(name+".new", name); err != nil {
+		return "", err
+	}
+	return name, debian.Seal(name)
 }
 
 // create writes an archive to a file.

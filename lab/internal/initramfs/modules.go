@@ -101,7 +101,7 @@ func readModule(file string) ([]byte, error) {
 	}
 	out, err := exec.Command("xz", "-dc", file).Output()
 	if err != nil {
-		return nil, fmt.Errorf("xz -dc %s: %w", file, err)
+		return nil, fmt.Errorf("xz -dc %s: %w; if it is damaged, remove the kernel's directory and it is fetched again", file, err)
 	}
 	return out, nil
 }
