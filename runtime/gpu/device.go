@@ -22,7 +22,7 @@ type Device struct {
 	info DeviceInfo
 	name string // cuda/0
 
-	kernels gate // against the host, where it excludes them: Facts.Exclusive
+	kernels *gate // against the host, where it excludes them: Facts.Exclusive. It is that of all who have the device open
 
 	mu      sync.Mutex
 	queues  []*Queue
@@ -32,8 +32,13 @@ type Device struct {
 }
 
 func newDevice(ad Adapter, info DeviceInfo) *Device {
-	return &Device{ad: ad, info: info, name: info.Provider + "/" + info.Name, regions: map[*memory]string{}}
+	name := info.Provider + "/" + info.Name
+	g, _ := gates.LoadOrStore(name, &gate{})
+	return &Device{ad: ad, info: info, name: name, kernels: g.(*gate), regions: map[*memory]string{}}
 }
+
+// gates are the devices' gates for kernels, by name: a device that is opened twice is one device.
+var gates sync.Map
 
 // none reports whether there is no such device.
 func (d *Device) none() bool { return d == nil || d.ad == nil }

@@ -7,6 +7,7 @@ import (
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
 )
 
@@ -132,4 +133,16 @@ func (m *memory) enter() error {
 		return fmt.Errorf("%w for this moment: try again", ErrHostHas)
 	}
 	return fmt.Errorf("%w, which acquired it at %s: release it first", ErrHostHas, m.at)
+}
+
+// MemoryOf is for tests of providers: the provider's memory of a region; nil where it has none.
+func MemoryOf[T barewire.Fixed[T], R barewire.Residency, A barewire.Access](f seal.Friend, r *barewire.Region[T, R, A]) Memory {
+	h, _, err := barewire.Core(f, r)
+	if err != nil {
+		return nil
+	}
+	if m := memoryOf(h); m != nil {
+		return m.mem
+	}
+	return nil
 }

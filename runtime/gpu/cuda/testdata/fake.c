@@ -1,0 +1,1000 @@
+// A stand-in for libcuda.so.1, for tests on machines without a GPU. What it does it does late, as a GPU: each stream is a thread. It is strict
+// where the driver lets things go by: each handle is looked up, contexts are current to threads or are not, what is freed while an operation has it is
+// noted (fake_fault). Memory of its devices is PROT_NONE to the host; managed memory is while a kernel runs, where concurrent access is off.
+//
+// It is compiled by the tests: cc -shared -fPIC -O2 -pthread -Wl,-Bsymbolic -o libfakecuda.so fake.c. The declarations are our own, after the
+// CUDA Driver API's documentation.
+
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef uint64_t ptr; // CUdeviceptr
+
+enum {
+	OK = 0, INVALID_VALUE = 1, NO_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_CONTEXT = 201, INVALID_HANDLE = 400,
+	NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, LAUNCH_FAILED = 719, NOT_SUPPORTED = 801, UNKNOWN = 999
+};
+
+enum { MAX = 4096, DEVICES = 2, ATTRS = 160, PAGE64 = 65536 };
+
+// What tests set and count: see fake_set and fake_count.
+enum { SET_VERSION, SET_DELAY, SET_OOM, SET_STICKY, SET_EVENT, SET_HOLD, SET_LOST, SET_MISALIGN };
+
+static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
+static long settings[16];
+static int attrs[DEVICES][ATTRS];
+static char fault[512];
+static int kernels, pushed;
+
+// note keeps the first thing that a correct program does not do.
+static void note(const char *format, ...)
+{
+	if (fault[0])
+		return;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(fault, sizeof fault, format, args);
+	va_end(args);
+}
+
+struct context {
+	int retained, sticky, device;
+};
+
+static struct context contexts[DEVICES];
+static __thread struct context *stack[16];
+static __thread int depth;
+
+enum kind { DEVICE = 1, HOST, MANAGED };
+
+struct memory {
+	enum kind kind;
+	struct context *ctx;
+	char *dev;    // as devices and, but for HOST, programs see it
+	char *host;   // as programs see HOST memory
+	char *hidden; // as this library sees it
+	size_t size, room, skew;
+	int busy; // operations that have it
+	struct memory *next;
+};
+
+static struct memory *memories;
+
+enum op_kind { COPY, SET, KERNEL, EVENT };
+
+struct op {
+	enum op_kind kind;
+	char *dst, *src; // as programs named them
+	size_t n;
+	int value;
+	const char *kernel;
+	ptr mem[2];
+	uint32_t count;
+	float k;
+	struct event *event;
+	uint64_t number;
+	struct op *next;
+};
+
+struct stream {
+	struct context *ctx;
+	pthread_t thread;
+	struct op *first, *last, *running;
+	int ending;
+};
+
+struct event {
+	struct context *ctx;
+	uint64_t wanted, done;
+	int failed;
+};
+
+struct module {
+	struct context *ctx;
+	char *image;
+};
+
+struct function {
+	struct module *module;
+	char name[64];
+};
+
+static struct stream *streams[MAX];
+static struct event *events[MAX];
+static struct module *modules[MAX];
+static struct function *functions[MAX];
+
+// Handles are places in tables, marked by what they are for: never pointers that a program could follow.
+#define HANDLE(base, i) ((void *)(uintptr_t)((base) + (i)))
+enum { STREAM = 0x10000, EVENTS = 0x20000, MODULE = 0x30000, FUNCTION = 0x40000, CONTEXT = 0x50000 };
+
+static void *find(void **table, uintptr_t base, void *handle, const char *what)
+{
+	uintptr_t i = (uintptr_t)handle - base;
+	if (i < MAX && table[i])
+		return table[i];
+	note("%s: no such handle: %p", what, handle);
+	return NULL;
+}
+
+static void *add(void **table, uintptr_t base, void *p)
+{
+	for (int i = 1; i < MAX; i++)
+		if (!table[i]) {
+			table[i] = p;
+			return HANDLE(base, i);
+		}
+	abort();
+}
+
+static int live(void **table)
+{
+	int n = 0;
+	for (int i = 0; i < MAX; i++)
+		n += table[i] != NULL;
+	return n;
+}
+
+// current is the context of the thread. r is the result to return where there is none, or it is ruined.
+static struct context *current(const char *call, int *r)
+{
+	struct context *c = depth ? stack[depth - 1] : NULL;
+	if (!c || !c->retained) {
+		note("%s: no context is current", call);
+		*r = INVALID_CONTEXT;
+		return NULL;
+	}
+	if (c->sticky) {
+		*r = c->sticky;
+		return NULL;
+	}
+	return c;
+}
+
+#define BEGIN                                         \
+	int r = OK;                                   \
+	pthread_mutex_lock(&big);                     \
+	struct context *c = current(__func__, &r);    \
+	if (!c)                                       \
+		goto out
+
+#define END                             \
+out:                                    \
+	pthread_mutex_unlock(&big);     \
+	return r
+
+// within finds the memory that holds a range, as devices or programs name it.
+static struct memory *within(const void *p, size_t n)
+{
+	const char *q = p;
+	for (struct memory *m = memories; m; m = m->next) {
+		if (q >= m->dev && n <= m->size && (size_t)(q - m->dev) <= m->size - n)
+			return m;
+		if (m->host && q >= m->host && n <= m->size && (size_t)(q - m->host) <= m->size - n)
+			return m;
+	}
+	return NULL;
+}
+
+// reach is where this library finds a range.
+static char *reach(void *p, size_t n)
+{
+	struct memory *m = within(p, n);
+	if (!m)
+		return p; // the host's
+	char *q = p;
+	return m->hidden + (m->host && q >= m->host && q < m->host + m->size ? q - m->host : q - m->dev);
+}
+
+static void busy(const void *p, size_t n, int by)
+{
+	struct memory *m = n ? within(p, n) : NULL;
+	if (m)
+		m->busy += by;
+}
+
+// guard closes managed memory to the host while kernels run, where it has to be closed.
+static void guard(void)
+{
+	for (struct memory *m = memories; m; m = m->next)
+		if (m->kind == MANAGED && !attrs[m->ctx->device][89])
+			mprotect(m->dev, m->room, kernels ? PROT_NONE : PROT_READ | PROT_WRITE);
+}
+
+struct body {
+	float value, scale;
+	uint64_t count;
+};
+
+// What network cards have written, and devices do not see yet.
+struct arrival {
+	char *dst;
+	char data[64];
+	size_t n;
+	struct arrival *next;
+};
+
+static struct arrival *arrivals;
+
+static void arrive(void)
+{
+	for (struct arrival *a; (a = arrivals);) {
+		arrivals = a->next;
+		memcpy(reach(a->dst, a->n), a->data, a->n);
+		free(a);
+	}
+}
+
+static void take(long nanoseconds)
+{
+	struct timespec t = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+	nanosleep(&t, NULL);
+}
+
+// run does a kernel. Without the lock, as it takes its time.
+static int run(struct op *o, struct context *c)
+{
+	size_t n = !strcmp(o->kernel, "spin") ? sizeof(struct body) : (size_t)o->count * sizeof(struct body);
+	pthread_mutex_lock(&big);
+	int two = !strcmp(o->kernel, "move");
+	int any = attrs[c->device][88]; // it reaches all memory of the process
+	int known = (within((void *)o->mem[0], n) || any) && (!two || within((void *)o->mem[1], n) || any);
+	char *p = reach((void *)o->mem[0], n), *q = two ? reach((void *)o->mem[1], n) : NULL;
+	pthread_mutex_unlock(&big);
+	if (!known)
+		return ILLEGAL_ADDRESS;
+	struct body *x = (void *)p;
+	if (!strcmp(o->kernel, "spin")) {
+		take(o->count / 8);
+		x->count++;
+	} else if (two) {
+		memmove(p, q, n);
+	} else {
+		for (uint32_t i = 0; i < o->count; i++) {
+			x[i].value *= o->k;
+			x[i].count++;
+		}
+	}
+	return OK;
+}
+
+static void finish(struct op *o)
+{
+	switch (o->kind) {
+	case COPY:
+		busy(o->src, o->n, -1);
+		// fall through
+	case SET:
+		busy(o->dst, o->n, -1);
+		break;
+	case KERNEL:
+		busy((void *)o->mem[0], 1, -1);
+		busy((void *)o->mem[1], 1, -1);
+		kernels--;
+		guard();
+		break;
+	case EVENT:
+		o->event->done = o->number;
+		break;
+	}
+}
+
+static void *work(void *arg)
+{
+	struct stream *s = arg;
+	pthread_mutex_lock(&big);
+	for (;;) {
+		while ((!s->first && !s->ending) || (settings[SET_HOLD] && s->first && !s->ctx->sticky))
+			pthread_cond_wait(&moved, &big);
+		struct op *o = s->first;
+		if (!o)
+			break;
+		s->running = o;
+		if (!(s->first = o->next))
+			s->last = NULL;
+		int sticky = s->ctx->sticky;
+		if (!sticky && o->kind != EVENT && settings[SET_STICKY] && !--settings[SET_STICKY])
+			sticky = s->ctx->sticky = ILLEGAL_ADDRESS;
+		if (!sticky && o->kind != EVENT) {
+			char *dst = o->kind == KERNEL ? NULL : reach(o->dst, o->n), *src = o->kind == COPY ? reach(o->src, o->n) : NULL;
+			long delay = settings[SET_DELAY];
+			pthread_mutex_unlock(&big);
+			if (delay)
+				take(delay * 1000);
+			int r = OK;
+			if (o->kind == COPY)
+				memmove(dst, src, o->n);
+			else if (o->kind == SET)
+				memset(dst, o->value, o->n);
+			else
+				r = run(o, s->ctx);
+			pthread_mutex_lock(&big);
+			if (r)
+				s->ctx->sticky = r;
+		}
+		finish(o);
+		free(o);
+		s->running = NULL;
+		pthread_cond_broadcast(&moved);
+	}
+	pthread_mutex_unlock(&big);
+	return NULL;
+}
+
+static void post(struct stream *s, struct op o)
+{
+	struct op *p = malloc(sizeof *p);
+	*p = o;
+	p->next = NULL;
+	if (s->last)
+		s->last->next = p;
+	else
+		s->first = p;
+	s->last = p;
+	pthread_cond_broadcast(&moved);
+}
+
+// --- what tests call
+
+void fake_reset(void)
+{
+	pthread_mutex_lock(&big);
+	memset(settings, 0, sizeof settings);
+	settings[SET_VERSION] = 12040;
+	fault[0] = 0;
+	pushed = 0;
+	for (int i = 0; i < DEVICES; i++) {
+		memset(attrs[i], 0, sizeof attrs[i]);
+		static const int on[] = {19, 41, 83, 86, 89, 91, 116, 124};
+		for (size_t j = 0; j < sizeof on / sizeof *on; j++)
+			attrs[i][on[j]] = 1;
+		attrs[i][117] = 1;
+		attrs[i][134] = -1;
+	}
+	pthread_mutex_unlock(&big);
+}
+
+void fake_set(int what, long value)
+{
+	pthread_mutex_lock(&big);
+	settings[what] = value;
+	if (what == SET_LOST)
+		for (int i = 0; i < DEVICES; i++)
+			contexts[i].sticky = contexts[i].retained ? (int)value : 0;
+	pthread_cond_broadcast(&moved);
+	pthread_mutex_unlock(&big);
+}
+
+void fake_attr(int attr, int value)
+{
+	for (int i = 0; i < DEVICES; i++)
+		attrs[i][attr] = value;
+}
+
+// fake_left counts what was not given back, of all kinds; threads that kept a context count too.
+int fake_left(void)
+{
+	pthread_mutex_lock(&big);
+	int n = live((void **)streams) + live((void **)events) + live((void **)modules) + pushed;
+	for (struct memory *m = memories; m; m = m->next)
+		n++;
+	for (int i = 0; i < DEVICES; i++)
+		n += contexts[i].retained;
+	pthread_mutex_unlock(&big);
+	return n;
+}
+
+const char *fake_fault(void) { return fault; }
+
+// fake_nic writes to memory of a device as a network card does: late.
+int fake_nic(void *dst, const void *data, size_t n)
+{
+	pthread_mutex_lock(&big);
+	struct arrival *a = calloc(1, sizeof *a);
+	a->dst = dst;
+	a->n = n;
+	memcpy(a->data, data, n);
+	a->next = arrivals;
+	arrivals = a;
+	if (attrs[0][118] >= 100)
+		arrive();
+	pthread_mutex_unlock(&big);
+	return 0;
+}
+
+// --- the driver
+
+static int started;
+
+int cuInit(unsigned flags)
+{
+	if (!started)
+		fake_reset();
+	started = 1;
+	return flags ? INVALID_VALUE : OK;
+}
+
+int cuDriverGetVersion(int *version)
+{
+	*version = (int)settings[SET_VERSION];
+	return OK;
+}
+
+static const char *names[1000] = {
+	[OK] = "CUDA_SUCCESS", [INVALID_VALUE] = "CUDA_ERROR_INVALID_VALUE", [NO_MEMORY] = "CUDA_ERROR_OUT_OF_MEMORY",
+	[INVALID_DEVICE] = "CUDA_ERROR_INVALID_DEVICE", [INVALID_IMAGE] = "CUDA_ERROR_INVALID_IMAGE", [INVALID_CONTEXT] = "CUDA_ERROR_INVALID_CONTEXT",
+	[214] = "CUDA_ERROR_ECC_UNCORRECTABLE", [INVALID_HANDLE] = "CUDA_ERROR_INVALID_HANDLE", [NOT_FOUND] = "CUDA_ERROR_NOT_FOUND",
+	[NOT_READY] = "CUDA_ERROR_NOT_READY", [ILLEGAL_ADDRESS] = "CUDA_ERROR_ILLEGAL_ADDRESS", [LAUNCH_FAILED] = "CUDA_ERROR_LAUNCH_FAILED",
+	[NOT_SUPPORTED] = "CUDA_ERROR_NOT_SUPPORTED", [UNKNOWN] = "CUDA_ERROR_UNKNOWN",
+};
+
+int cuGetErrorName(int r, const char **name)
+{
+	*name = r >= 0 && r < 1000 ? names[r] : NULL;
+	return *name ? OK : INVALID_VALUE;
+}
+
+int cuGetErrorString(int r, const char **text) { return cuGetErrorName(r, text); }
+
+int cuDeviceGetCount(int *n)
+{
+	*n = DEVICES;
+	return OK;
+}
+
+int cuDeviceGet(int *dev, int i)
+{
+	*dev = i;
+	return i >= 0 && i < DEVICES ? OK : INVALID_DEVICE;
+}
+
+int cuDeviceGetName(char *name, int n, int dev)
+{
+	snprintf(name, n, "Fake %d", dev);
+	return OK;
+}
+
+int cuDeviceGetAttribute(int *value, int attr, int dev)
+{
+	if (attr < 0 || attr >= ATTRS || dev < 0 || dev >= DEVICES)
+		return INVALID_VALUE;
+	*value = attrs[dev][attr];
+	return OK;
+}
+
+int cuDeviceTotalMem_v2(size_t *n, int dev)
+{
+	(void)dev;
+	*n = (size_t)1 << 33;
+	return OK;
+}
+
+int cuDeviceGetPCIBusId(char *id, int n, int dev)
+{
+	snprintf(id, n, "0000:0%d:00.0", dev + 1);
+	return OK;
+}
+
+int cuDevicePrimaryCtxRetain(void **ctx, int dev)
+{
+	if (dev < 0 || dev >= DEVICES)
+		return INVALID_DEVICE;
+	pthread_mutex_lock(&big);
+	int r = contexts[dev].sticky ? contexts[dev].sticky : settings[SET_LOST] ? (int)settings[SET_LOST] : OK;
+	if (!r) {
+		contexts[dev].retained++;
+		contexts[dev].device = dev;
+		*ctx = HANDLE(CONTEXT, dev);
+	}
+	pthread_mutex_unlock(&big);
+	return r;
+}
+
+static void drop(struct memory *m)
+{
+	for (struct memory **p = &memories; *p; p = &(*p)->next)
+		if (*p == m) {
+			*p = m->next;
+			break;
+		}
+	munmap(m->hidden - m->skew, m->room);
+	if (m->host)
+		munmap(m->host, m->room);
+	mmap(m->dev - m->skew, m->room, PROT_NONE, MAP_FIXED | MAP_PRIVATE | MAP_ANON, -1, 0); // never again another's
+	free(m);
+}
+
+int cuDevicePrimaryCtxRelease_v2(int dev)
+{
+	if (dev < 0 || dev >= DEVICES)
+		return INVALID_DEVICE;
+	pthread_mutex_lock(&big);
+	struct context *c = &contexts[dev];
+	int r = OK;
+	if (!c->retained) {
+		note("a context is released that nobody has");
+		r = INVALID_CONTEXT;
+	} else if (!--c->retained) {
+		// With a ruined context all goes that was in it. Of a good one nothing may be left.
+		for (struct memory *m = memories, *next; m; m = next) {
+			next = m->next;
+			if (m->ctx == c && c->sticky)
+				drop(m);
+		}
+		for (int i = 0; c->sticky && i < MAX; i++) {
+			struct stream *s = streams[i];
+			if (s && s->ctx == c) {
+				s->ending = 1;
+				streams[i] = NULL;
+				pthread_cond_broadcast(&moved);
+				pthread_mutex_unlock(&big);
+				pthread_join(s->thread, NULL);
+				pthread_mutex_lock(&big);
+			}
+			if (events[i] && events[i]->ctx == c)
+				events[i] = NULL;
+			if (modules[i] && modules[i]->ctx == c)
+				modules[i] = NULL;
+		}
+		c->sticky = 0;
+	}
+	pthread_mutex_unlock(&big);
+	return r;
+}
+
+int cuCtxPushCurrent_v2(void *ctx)
+{
+	uintptr_t i = (uintptr_t)ctx - CONTEXT;
+	if (i >= DEVICES || !contexts[i].retained || depth == 16)
+		return INVALID_CONTEXT;
+	stack[depth++] = &contexts[i];
+	__sync_fetch_and_add(&pushed, 1);
+	return OK;
+}
+
+int cuCtxPopCurrent_v2(void **ctx)
+{
+	if (!depth) {
+		note("a context is popped where none is current");
+		return INVALID_CONTEXT;
+	}
+	depth--;
+	__sync_fetch_and_sub(&pushed, 1);
+	if (ctx)
+		*ctx = NULL;
+	return OK;
+}
+
+// obtain makes memory of n bytes, which begins so far into a page of 64 KiB.
+static int obtain(struct memory **out, struct context *c, enum kind kind, size_t n, size_t skew)
+{
+	if (!n)
+		return INVALID_VALUE;
+	if (n > (size_t)1 << 33 || (settings[SET_OOM] && !--settings[SET_OOM]))
+		return NO_MEMORY;
+	struct memory *m = calloc(1, sizeof *m);
+	m->room = (n + skew + PAGE64 - 1) & ~(size_t)(PAGE64 - 1);
+	int fd = memfd_create("fake", 0);
+	if (fd < 0 || ftruncate(fd, m->room))
+		abort();
+	m->hidden = mmap(NULL, m->room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	char *p = mmap(NULL, m->room + PAGE64, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	m->dev = (char *)(((uintptr_t)p + PAGE64 - 1) & ~(uintptr_t)(PAGE64 - 1));
+	if (kind == MANAGED)
+		mmap(m->dev, m->room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	if (kind == HOST && attrs[c->device][91])
+		m->host = mmap(m->dev, m->room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	else if (kind == HOST)
+		m->host = mmap(NULL, m->room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	memset(m->hidden, 0xA5, m->room); // nobody promised zeros
+	m->dev += skew;
+	m->hidden += skew;
+	m->skew = skew;
+	m->kind = kind;
+	m->ctx = c;
+	m->size = n;
+	m->next = memories;
+	memories = m;
+	*out = m;
+	if (kind == MANAGED)
+		guard();
+	return OK;
+}
+
+int cuMemAlloc_v2(ptr *p, size_t n)
+{
+	struct memory *m;
+	BEGIN;
+	if (!(r = obtain(&m, c, DEVICE, n, settings[SET_MISALIGN])))
+		*p = (ptr)m->dev;
+	END;
+}
+
+int cuMemAllocManaged(ptr *p, size_t n, unsigned flags)
+{
+	struct memory *m;
+	BEGIN;
+	if (!attrs[c->device][83] || flags != 1)
+		r = NOT_SUPPORTED;
+	else if (!(r = obtain(&m, c, MANAGED, n, 0)))
+		*p = (ptr)m->dev;
+	END;
+}
+
+int cuMemHostAlloc(void **p, size_t n, unsigned flags)
+{
+	struct memory *m;
+	BEGIN;
+	if (flags != 3)
+		r = INVALID_VALUE;
+	else if (!(r = obtain(&m, c, HOST, n, 0)))
+		*p = m->host;
+	END;
+}
+
+int cuMemHostGetDevicePointer_v2(ptr *p, void *host, unsigned flags)
+{
+	BEGIN;
+	struct memory *m = within(host, 1);
+	if (!m || m->host != host || flags)
+		r = INVALID_VALUE;
+	else
+		*p = (ptr)m->dev;
+	END;
+}
+
+// release frees memory, of a context or of any.
+static int release(const char *call, struct context *c, char *p, int host)
+{
+	struct memory *m = within(p, 1);
+	if (!m || (host ? m->host != p : m->dev != p) || host != (m->kind == HOST)) {
+		note("%s: %p is no memory that it gave", call, p);
+		return INVALID_VALUE;
+	}
+	if (m->ctx != c)
+		note("%s: memory of another context", call);
+	if (m->busy)
+		note("%s: %p is freed while operations have it", call, p);
+	drop(m);
+	return OK;
+}
+
+int cuMemFree_v2(ptr p)
+{
+	BEGIN;
+	r = release(__func__, c, (char *)p, 0);
+	END;
+}
+
+int cuMemFreeHost(void *p)
+{
+	BEGIN;
+	r = release(__func__, c, p, 1);
+	END;
+}
+
+int cuPointerGetAttribute(void *value, int attr, ptr p)
+{
+	BEGIN;
+	struct memory *m = within((void *)p, 1);
+	if (!m)
+		r = INVALID_VALUE;
+	else if (attr == 2)
+		*(unsigned *)value = m->kind == HOST ? 1 : 2;
+	else if (attr == 8)
+		*(unsigned *)value = m->kind == MANAGED;
+	else if (attr == 9)
+		*(int *)value = m->ctx->device;
+	else
+		r = INVALID_VALUE;
+	END;
+}
+
+int cuPointerSetAttribute(const void *value, int attr, ptr p)
+{
+	BEGIN;
+	struct memory *m = within((void *)p, 1);
+	if (!m || m->kind != DEVICE || attr != 6 || *(const int *)value != 1)
+		r = INVALID_VALUE;
+	END;
+}
+
+// An export is a file whose beginning is that of the range. The hidden mapping changes to it.
+int cuMemGetHandleForAddressRange(void *handle, ptr p, size_t n, int type, unsigned long long flags)
+{
+	BEGIN;
+	struct memory *m = within((void *)p, n);
+	if (!m || m->kind != DEVICE || type != 1 || flags || p % PAGE64 || n % PAGE64 || m->busy) {
+		r = INVALID_VALUE;
+		goto out;
+	}
+	char *at = m->hidden + ((char *)p - m->dev);
+	int fd = memfd_create("fake-dma-buf", 0);
+	if (fd < 0 || ftruncate(fd, n) || pwrite(fd, at, n, 0) != (ssize_t)n)
+		abort();
+	mmap(at, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	*(int *)handle = fd;
+	END;
+}
+
+int cuFlushGPUDirectRDMAWrites(int target, int scope)
+{
+	BEGIN;
+	if (target || scope != 100 || !(attrs[c->device][117] & 1))
+		r = NOT_SUPPORTED;
+	else
+		arrive();
+	END;
+}
+
+int cuStreamCreate(void **out, unsigned flags)
+{
+	BEGIN;
+	if (flags != 1) {
+		r = INVALID_VALUE;
+		goto out;
+	}
+	struct stream *s = calloc(1, sizeof *s);
+	s->ctx = c;
+	*out = add((void **)streams, STREAM, s);
+	if (pthread_create(&s->thread, NULL, work, s))
+		abort();
+	END;
+}
+
+#define STREAM_OF(handle)                                                        \
+	struct stream *s = find((void **)streams, STREAM, handle, __func__);     \
+	if (s && s->ctx != c)                                                    \
+		note("%s: a stream of another context", __func__);               \
+	if (!s || s->ctx != c) {                                                 \
+		r = INVALID_HANDLE;                                              \
+		goto out;                                                        \
+	}
+
+int cuStreamSynchronize(void *handle)
+{
+	BEGIN;
+	STREAM_OF(handle);
+	while ((s->first || s->running) && !c->sticky)
+		pthread_cond_wait(&moved, &big);
+	r = c->sticky;
+	END;
+}
+
+int cuStreamDestroy_v2(void *handle)
+{
+	BEGIN;
+	STREAM_OF(handle);
+	if (s->first || s->running)
+		note("a stream is destroyed with operations in flight");
+	s->ending = 1;
+	streams[(uintptr_t)handle - STREAM] = NULL;
+	pthread_cond_broadcast(&moved);
+	pthread_mutex_unlock(&big);
+	pthread_join(s->thread, NULL);
+	pthread_mutex_lock(&big);
+	free(s);
+	END;
+}
+
+int cuEventCreate(void **out, unsigned flags)
+{
+	BEGIN;
+	if (flags != 2) {
+		r = INVALID_VALUE;
+		goto out;
+	}
+	struct event *e = calloc(1, sizeof *e);
+	e->ctx = c;
+	*out = add((void **)events, EVENTS, e);
+	END;
+}
+
+#define EVENT_OF(handle)                                                        \
+	struct event *e = find((void **)events, EVENTS, handle, __func__);      \
+	if (e && e->ctx != c)                                                   \
+		note("%s: an event of another context", __func__);              \
+	if (!e || e->ctx != c) {                                                \
+		r = INVALID_HANDLE;                                             \
+		goto out;                                                       \
+	}
+
+int cuEventRecord(void *event, void *handle)
+{
+	BEGIN;
+	STREAM_OF(handle);
+	EVENT_OF(event);
+	if (e->wanted != e->done)
+		note("an event is recorded again before it happened");
+	if (settings[SET_EVENT] == 1) {
+		settings[SET_EVENT] = 0;
+		r = UNKNOWN - 1; // an error without a name
+		goto out;
+	}
+	if (settings[SET_EVENT] == 2) {
+		settings[SET_EVENT] = 0;
+		e->failed = 1;
+	}
+	post(s, (struct op){.kind = EVENT, .event = e, .number = ++e->wanted});
+	END;
+}
+
+int cuEventQuery(void *event)
+{
+	BEGIN;
+	EVENT_OF(event);
+	if (e->failed) {
+		e->failed = 0;
+		r = INVALID_VALUE;
+	} else if (e->wanted != e->done) {
+		r = NOT_READY;
+	}
+	END;
+}
+
+int cuEventDestroy_v2(void *event)
+{
+	BEGIN;
+	EVENT_OF(event);
+	if (e->wanted != e->done)
+		note("an event is destroyed before it happened");
+	events[(uintptr_t)event - EVENTS] = NULL;
+	free(e);
+	END;
+}
+
+static int copy(struct context *c, ptr dst, ptr src, size_t n, void *handle, int dst_dev, int src_dev)
+{
+	int r = OK;
+	STREAM_OF(handle);
+	struct memory *d = within((void *)dst, n), *m = within((void *)src, n);
+	int dd = d && d->kind != HOST, sd = m && m->kind != HOST;
+	// The driver takes host memory for either; memory of a device is never the host's.
+	if (!n || (dst_dev >= 0 && dst_dev != dd) || (src_dev >= 0 && src_dev != sd)) {
+		note("a copy of %zu bytes to %p from %p is none of the kind that was asked for", n, (void *)dst, (void *)src);
+		r = INVALID_VALUE;
+		goto out;
+	}
+	busy((void *)dst, n, 1);
+	busy((void *)src, n, 1);
+	post(s, (struct op){.kind = COPY, .dst = (char *)dst, .src = (char *)src, .n = n});
+out:
+	return r;
+}
+
+int cuMemcpyHtoDAsync_v2(ptr dst, const void *src, size_t n, void *s)
+{
+	BEGIN;
+	r = copy(c, dst, (ptr)src, n, s, 1, 0);
+	END;
+}
+
+int cuMemcpyDtoHAsync_v2(void *dst, ptr src, size_t n, void *s)
+{
+	BEGIN;
+	r = copy(c, (ptr)dst, src, n, s, 0, 1);
+	END;
+}
+
+int cuMemcpyDtoDAsync_v2(ptr dst, ptr src, size_t n, void *s)
+{
+	BEGIN;
+	r = copy(c, dst, src, n, s, 1, 1);
+	END;
+}
+
+int cuMemcpyAsync(ptr dst, ptr src, size_t n, void *s)
+{
+	BEGIN;
+	r = copy(c, dst, src, n, s, -1, -1);
+	END;
+}
+
+int cuMemsetD8Async(ptr dst, unsigned char value, size_t n, void *handle)
+{
+	BEGIN;
+	STREAM_OF(handle);
+	if (!within((void *)dst, n)) {
+		r = INVALID_VALUE;
+		goto out;
+	}
+	busy((void *)dst, n, 1);
+	post(s, (struct op){.kind = SET, .dst = (char *)dst, .n = n, .value = value});
+	END;
+}
+
+int cuModuleLoadData(void **out, const char *image)
+{
+	BEGIN;
+	if (strncmp(image, "//", 2) && strncmp(image, ".version", 8)) {
+		r = INVALID_IMAGE;
+		goto out;
+	}
+	struct module *m = calloc(1, sizeof *m);
+	m->ctx = c;
+	m->image = strdup(image);
+	*out = add((void **)modules, MODULE, m);
+	END;
+}
+
+int cuModuleGetFunction(void **out, void *handle, const char *name)
+{
+	BEGIN;
+	struct module *m = find((void **)modules, MODULE, handle, __func__);
+	char entry[96];
+	snprintf(entry, sizeof entry, ".entry %s(", name);
+	if (!m || m->ctx != c) {
+		r = INVALID_HANDLE;
+	} else if (!strstr(m->image, entry)) {
+		r = NOT_FOUND;
+	} else {
+		struct function *f = calloc(1, sizeof *f);
+		f->module = m;
+		snprintf(f->name, sizeof f->name, "%s", name);
+		*out = add((void **)functions, FUNCTION, f);
+	}
+	END;
+}
+
+int cuModuleUnload(void *handle)
+{
+	BEGIN;
+	struct module *m = find((void **)modules, MODULE, handle, __func__);
+	if (!m || m->ctx != c) {
+		r = INVALID_HANDLE;
+		goto out;
+	}
+	if (kernels)
+		note("a module is unloaded while kernels run");
+	modules[(uintptr_t)handle - MODULE] = NULL;
+	for (int i = 0; i < MAX; i++)
+		if (functions[i] && functions[i]->module == m) {
+			free(functions[i]);
+			functions[i] = NULL;
+		}
+	free(m->image);
+	free(m);
+	END;
+}
+
+int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                   unsigned shared, void *handle, void **params, void **extra)
+{
+	BEGIN;
+	STREAM_OF(handle);
+	struct function *f = find((void **)functions, FUNCTION, function, __func__);
+	if (!f || f->module->ctx != c) {
+		r = INVALID_HANDLE;
+		goto out;
+	}
+	if (!gx || !gy || !gz || !bx || !by || !bz || (uint64_t)bx * by * bz > 1024 || shared || extra) {
+		r = INVALID_VALUE;
+		goto out;
+	}
+	struct op o = {.kind = KERNEL};
+	int i = 0;
+	o.mem[0] = *(ptr *)params[i++];
+	if (!strcmp(f->name, "move"))
+		o.mem[1] = *(ptr *)params[i++];
+	o.count = *(uint32_t *)params[i++];
+	if (!strcmp(f->name, "scale"))
+		o.k = *(float *)params[i++];
+	o.kernel = !strcmp(f->name, "move") ? "move" : !strcmp(f->name, "scale") ? "scale" : "spin";
+	busy((void *)o.mem[0], 1, 1);
+	if (o.mem[1])
+		busy((void *)o.mem[1], 1, 1);
+	kernels++;
+	guard();
+	post(s, o);
+	END;
+}
