@@ -84,8 +84,14 @@ var builtinNames = func() (names []string) {
 // completeTypes offers the types that are declared here, and those of the schemas
 // beside it that it uses already.
 func (s *server) completeTypes(list *completionList, d *document, word string) {
+	// While somebody types, the names of a moment ago will do: the one that is being
+	// typed is none to offer, and a large text takes its time to parse.
+	u := d.unit
+	if u.parsed == nil && d.of != nil {
+		u = d.of
+	}
 	var all []string
-	for _, u := range s.set(d.unit) {
+	for _, u := range s.set(u) {
 		for name := range u.names().declared {
 			if name != "" {
 				all = append(all, name)

@@ -132,21 +132,39 @@ func (c *conn) line() (string, error) {
 	return line, err
 }
 
-// write sends a message. After the first failure nothing is written any more.
+// write sends a message, whose raw parts are JSON already: results can be many megabytes,
+// which are not gone over once more. After the first failure nothing is written any more.
 func (c *conn) write(m *message) {
-	m.JSONRPC = "2.0"
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	// Our own types, and raw messages that were valid when they came: this cannot fail.
-	_ = enc.Encode(m)
+	b := []byte(`{"jsonrpc":"2.0"`)
+	add := func(name string, raw []byte) {
+		if len(raw) > 0 {
+			b = append(append(append(append(b, `,"`...), name...), `":`...), raw...)
+		}
+	}
+	add("id", m.ID)
+	if m.Method != "" {
+		add("method", quoted(m.Method))
+	}
+	add("params", m.Params)
+	add("result", m.Result)
+	if m.Error != nil {
+		add("error", fmt.Appendf(nil, `{"code":%d,"message":%s}`, m.Error.Code, quoted(m.Error.Message)))
+	}
+	b = append(b, '}')
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err != nil {
 		return
 	}
-	b := bytes.TrimRight(body.Bytes(), "\n")
-	_, c.err = c.w.Write(append(fmt.Appendf(nil, "Content-Length: %d\r\n\r\n", len(b)), b...))
+	if _, c.err = fmt.Fprintf(c.w, "Content-Length: %d\r\n\r\n", len(b)); c.err == nil {
+		_, c.err = c.w.Write(b)
+	}
+}
+
+// quoted is a string in JSON. Encoding one cannot fail.
+func quoted(s string) []byte {
+	b, _ := json.Marshal(s)
+	return b
 }
 
 // reply answers a request.

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -40,6 +41,11 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (orderly
 		conn: &conn{r: bufio.NewReaderSize(in, 64<<10), w: out},
 		o:    o, docs: map[string]*document{}, disk: map[string]*diskFile{},
 		done: make(chan func(), 16), queue: queue{more: make(chan struct{}, 1), canceled: map[string]bool{}},
+	}
+	if os.Getenv("GOGC") == "" {
+		// A text that is typed in is parsed again and again: collecting as often as
+		// by default would take a third of the time.
+		defer debug.SetGCPercent(debug.SetGCPercent(300))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
