@@ -198,7 +198,7 @@ func (r *run) twice(s *state, at token.Pos, m *thing, how string) {
 	if m.moved {
 		code = diag.UseAfterMove
 	}
-	r.say(s, report{code: code, pos: at, dominated: r.always(m.at, at),
+	r.say(s, report{code: code, pos: at, dominated: r.always(m.at, at) || r.covers(m.at, at),
 		text:    fmt.Sprintf("%s is ended by %s, and was ended by %s before", r.typed(), how, m.how),
 		related: []related{r.whence(), r.ended(m)}})
 }
@@ -230,6 +230,34 @@ func (r *run) always(first, second token.Pos) bool {
 		}
 	}
 	return a != nil && b != nil && a != b && a.Dominates(b)
+}
+
+// covers reports whether every way from a deferred call on to the end of the function comes by another call, the first: then the deferred one is for nothing.
+func (r *run) covers(first, last token.Pos) bool {
+	var call, end *ssa.BasicBlock
+	for _, b := range r.fn.Blocks {
+		for _, in := range b.Instrs {
+			switch in := in.(type) {
+			case *ssa.Call:
+				if in.Pos() == first {
+					call = b
+				}
+			case *ssa.Defer:
+				if in.Pos() == last && call != b {
+					end = b
+				}
+			}
+		}
+	}
+	if call == nil || end == nil || !end.Dominates(call) || r.a.shape(r.fn).loops[end.Index] {
+		return false
+	}
+	for _, b := range r.fn.Blocks {
+		if len(b.Succs) == 0 && end.Dominates(b) && !call.Dominates(b) && b != r.fn.Recover {
+			return false
+		}
+	}
+	return true
 }
 
 // busy looks for what is in the way of an end: windows that are open, operations in flight.

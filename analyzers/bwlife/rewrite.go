@@ -163,6 +163,12 @@ func (a *analyzer) fixTwice(rep report) []analysis.SuggestedFix {
 		if id, ok := st.Lhs[0].(*ast.Ident); ok && id.Name == "_" && len(st.Lhs) == 1 && st.Tok == token.ASSIGN {
 			call = st.Rhs[0]
 		}
+	case *ast.DeferStmt:
+		if st.Defer == rep.pos && len(st.Call.Args) == 0 {
+			if _, method := st.Call.Fun.(*ast.SelectorExpr); method {
+				return edit("remove the deferred release", analysis.TextEdit{Pos: st.Pos(), End: st.End()})
+			}
+		}
 	}
 	c, ok := call.(*ast.CallExpr)
 	if !ok || c.Lparen != rep.pos || len(c.Args) > 0 {

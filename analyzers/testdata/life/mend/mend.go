@@ -135,3 +135,11 @@ func BadKeepView(r *plain) (v sample.TickView, err error) {
 	defer w.Close()
 	return sample.TickAt(w, 0), nil // want "BW5111"
 }
+
+func BadMendDeferred(m *local) error {
+	defer m.Close() // want "BW5102"
+	if m.Len() == 0 {
+		fmt.Println("empty")
+	}
+	return m.Close()
+}
