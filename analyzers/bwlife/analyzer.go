@@ -165,6 +165,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 		a.reports = append(a.reports, r.reports...)
 		if sum != nil && sp.call != nil {
 			r.freshness(sum)
+			r.bookings(sum)
 		}
 	}
 	a.together(fn, sum)

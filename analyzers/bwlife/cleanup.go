@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/tools/go/ssa"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/internal/facts"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
@@ -79,6 +80,48 @@ func (r *run) booked(s *state, at token.Pos, how string) bool {
 		}
 	}
 	return false
+}
+
+// bookings notes the results of the function that are the handle on each way out that gives one, and for which it has registered a cleanup.
+func (r *run) bookings(sum *facts.Func) {
+	for i := range r.fn.Signature.Results().Len() {
+		some, all := false, true
+		for _, e := range r.exits {
+			switch m := e.s.main(); {
+			case e.results[i] == value{kind: object} && m.phase == live:
+				here := slices.ContainsFunc(e.s.things[1:], func(t thing) bool { return r.infos[t.id].kind == booking && t.phase == live })
+				some, all = true, all && here
+			case e.results[i].kind != isNil && m.phase != absent:
+				all = false
+			}
+		}
+		if some && all {
+			sum.Booked = append(sum.Booked, i)
+		}
+	}
+}
+
+// bookedElsewhere notes the cleanup of a handle that a function gives which has registered one.
+func (r *run) bookedElsewhere(s *state) {
+	if r.spec.path == "" && r.a.isBooked(r.spec.value) {
+		at := placeOfValue(r.spec.value)
+		id := r.object(objectKey{kind: booking}, objectInfo{kind: booking, pos: at})
+		s.set(thing{id: id, phase: live, at: at})
+	}
+}
+
+// isBooked reports whether a value is a handle of which the call that gives it says so.
+func (a *analyzer) isBooked(v ssa.Value) bool {
+	result := 0
+	if x, ok := v.(*ssa.Extract); ok {
+		v, result = x.Tuple, x.Index
+	}
+	call, ok := v.(*ssa.Call)
+	if !ok || callee(&call.Call) == nil {
+		return false
+	}
+	sum := a.effects(callee(&call.Call))
+	return sum != nil && slices.Contains(sum.Booked, result)
 }
 
 // deadOnReturn looks for what a function returns as good, though a defer of its own has ended it.

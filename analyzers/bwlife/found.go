@@ -15,7 +15,7 @@ func (a *analyzer) foundIn(fn *ssa.Function) (list []spec) {
 	for _, b := range fn.Blocks {
 		for _, in := range b.Instrs {
 			v, ok := in.(ssa.Value)
-			if !ok || !usedAgain(v) || !comesFromAfar(v) {
+			if !ok || !usedAgain(v) && !a.isBooked(v) || !comesFromAfar(v) {
 				continue
 			}
 			list = append(list, a.fieldsFound(v)...)
@@ -114,6 +114,7 @@ func (r *run) find(s *state) {
 	s.replace(func(v value) bool { return v.kind == object }, &r.interner)
 	s.things = s.things[:1]
 	*s.main() = thing{phase: live, free: true, at: r.infos[0].pos}
+	r.bookedElsewhere(s)
 	v := value{kind: object}
 	if r.spec.path != "" {
 		v = r.sym(0, r.spec.value, "") // what is in it is known by that

@@ -32,6 +32,7 @@ type Func struct {
 	Params   []Param // sorted by Index and Path
 	Fresh    []Fresh // sorted by Result
 	Closes   []Close
+	Booked   []int    // results that a cleanup will end, which the function has registered
 	Nodes    []OnNode // results, and on which node their memory is
 	Pins     []Bound  // the node of the goroutine from now on
 	Runs     []OnNode // parameters that are functions, and on which node they are called
@@ -193,6 +194,9 @@ func (f *Func) String() string {
 	for _, c := range f.Closes {
 		parts = append(parts, fmt.Sprintf("%d closes %d", c.Func, c.Of))
 	}
+	if len(f.Booked) > 0 {
+		parts = append(parts, fmt.Sprintf("booked %v", f.Booked))
+	}
 	for _, p := range f.Within {
 		parts = append(parts, fmt.Sprintf("%d within %d", p.A, p.B))
 	}
@@ -299,7 +303,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.Asks && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Booked) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.Asks && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -336,7 +340,7 @@ func (f *Func) Sort() {
 	slices.SortFunc(f.Pins, Bound.compare)
 	f.Pins = slices.Compact(f.Pins)
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
-	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Places} {
+	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Places, &f.Booked} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
