@@ -19,14 +19,14 @@ func HugePages() Option { return func(s *region.Spec) { s.Huge = true } }
 func Named(name string) Option { return func(s *region.Spec) { s.Name = name } }
 
 // Under allocates by a configuration: within its memory limit, which an allocation beyond is [ErrNoMemory] and
-// [platform.ErrMemoryLimit] for, and with the huge pages that it asks for. The bytes of the elements count until the memory is given back, with the last
+// [platform.ErrMemoryLimit] for, with the huge pages that it asks for, and where nodes are chosen at none but its [platform.Resolved.Nodes]. The bytes of the elements count until the memory is given back, with the last
 // handle. nil is no configuration.
 func Under(r *platform.Resolved) Option {
 	return func(s *region.Spec) {
 		if r == nil {
 			return
 		}
-		s.Quota = r
+		s.Quota, s.MayLie = r, r.MayLie
 		s.Huge = s.Huge || r.HugePages != platform.HugeNever
 		s.MustHuge = r.HugePages == platform.HugeMust
 	}

@@ -21,6 +21,7 @@ type config struct {
 	unguarded    bool
 	file         string
 	machine      *platform.Machine
+	under        *platform.Resolved // nil: none
 }
 
 // Device wants a device-dax, by its name, dax0.0, or its file.
@@ -44,6 +45,25 @@ func Unguarded() Option { return func(c *config) { c.unguarded = true } }
 
 // On takes a machine that was looked at before.
 func On(m *platform.Machine) Option { return func(c *config) { c.machine = m } }
+
+// Under takes the machine of a configuration, with what that knows better of its nodes, and of its nodes none but the
+// configuration's, the fastest first. What regions take counts where they are made by barewire.Under.
+func Under(r *platform.Resolved) Option {
+	return func(c *config) {
+		if r != nil {
+			c.under, c.machine = r, r.Machine
+		}
+	}
+}
+
+// nodes is the nodes of CXL memory, in the order that they are tried.
+func (c *config) nodes() []int {
+	if c.under != nil {
+		return c.under.Far
+	}
+	n := &c.machine.NUMA
+	return slices.Collect(n.OfKind(platform.MemoryKind.IsCXL).And(n.Usable()).All())
+}
 
 // DefaultSize is how much of a node a pool has where nobody says: address space, until regions take it.
 const DefaultSize = 1 << 30
@@ -117,6 +137,9 @@ func (c *config) byNode() (*Pool, error) {
 	if err := c.isCXL(fmt.Sprintf("node %d", c.node), n.Kind); err != nil {
 		return nil, err
 	}
+	if err := c.under.MayLie(c.node); err != nil {
+		return nil, err
+	}
 	return openNode(c, c.node)
 }
 
@@ -145,7 +168,7 @@ func (c *config) any() (*Pool, error) {
 		}
 	}
 	if c.machine.NUMA.Err == nil && c.offset == 0 {
-		for n := range c.machine.NUMA.OfKind(platform.MemoryKind.IsCXL).And(c.machine.NUMA.Usable()).All() {
+		for _, n := range c.nodes() {
 			p, err := openNode(c, n)
 			if err == nil {
 				return p, nil

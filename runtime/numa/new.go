@@ -24,12 +24,12 @@ type nodeMemory interface {
 func New[T barewire.Fixed[T], R nodeMemory](node int, p barewire.Place[T, R], n int, opts ...barewire.Option) (*barewire.Region[T, R, barewire.Unregistered], error) {
 	return alloc(p, n, opts, func(fixed int) (want, error) {
 		if node != Default {
-			return want{Strict, []int{node}}, nil
+			return want{mode: Strict, nodes: []int{node}}, nil
 		}
 		if fixed < 0 {
 			return want{}, fmt.Errorf("the schema names no node (numa(N)), and none was asked for: %w", ErrNoNode)
 		}
-		return want{Strict, []int{fixed}}, nil
+		return want{mode: Strict, nodes: []int{fixed}}, nil
 	})
 }
 
@@ -40,7 +40,7 @@ func New[T barewire.Fixed[T], R nodeMemory](node int, p barewire.Place[T, R], n 
 func Local[T barewire.Fixed[T], R nodeMemory](p barewire.Place[T, R], n int, opts ...barewire.Option) (*barewire.Region[T, R, barewire.Unregistered], error) {
 	return alloc(p, n, opts, func(int) (want, error) {
 		node, err := localNode()
-		return want{Strict, []int{node}}, err
+		return want{mode: Strict, nodes: []int{node}}, err
 	})
 }
 
@@ -51,12 +51,10 @@ func Local[T barewire.Fixed[T], R nodeMemory](p barewire.Place[T, R], n int, opt
 func Interleave[T barewire.Fixed[T], R nodeMemory](p barewire.Place[T, R], n int, nodes []int, opts ...barewire.Option) (*barewire.Region[T, R, barewire.Unregistered], error) {
 	return alloc(p, n, opts, func(int) (want, error) {
 		if len(nodes) == 0 {
-			var err error
-			if nodes, err = usable(); err != nil {
-				return want{}, err
-			}
+			all, err := usable()
+			return want{Spread, all, true}, err
 		}
-		return want{Spread, nodes}, nil
+		return want{mode: Spread, nodes: nodes}, nil
 	})
 }
 
@@ -65,13 +63,33 @@ func Interleave[T barewire.Fixed[T], R nodeMemory](p barewire.Place[T, R], n int
 //
 //barewire:effect fresh=0 on ok
 func Preferred[T barewire.Fixed[T], R nodeMemory](p barewire.Place[T, R], n int, nodes []int, opts ...barewire.Option) (*barewire.Region[T, R, barewire.Unregistered], error) {
-	return alloc(p, n, opts, func(int) (want, error) { return want{Prefer, nodes}, nil })
+	return alloc(p, n, opts, func(int) (want, error) { return want{mode: Prefer, nodes: nodes}, nil })
 }
 
 // want is where memory is to be.
 type want struct {
 	mode  Mode
 	nodes []int
+	all   bool // nobody named them: those that must not be are left out
+}
+
+// allowed leaves out what memory must not be placed at, or refuses it.
+func (w *want) allowed(mayLie func(node int) error) error {
+	if mayLie == nil {
+		return nil
+	}
+	var nodes []int
+	for _, n := range w.nodes {
+		err := mayLie(n)
+		if err != nil && !w.all {
+			return err
+		}
+		if err == nil {
+			nodes = append(nodes, n)
+		}
+	}
+	w.nodes = nodes
+	return nil
 }
 
 // alloc makes a region where choose says; it is given the node that the schema names, or -1.
@@ -101,6 +119,9 @@ func at(spec region.Spec, choose func() (want, error)) (*region.Handle, error) {
 		return nil, err
 	}
 	w, err := choose()
+	if err == nil {
+		err = w.allowed(spec.MayLie)
+	}
 	if err == nil {
 		_, err = mempolicy.SetOf(w.nodes...)
 	}

@@ -109,7 +109,7 @@ func (p *placing) move(h *region.Handle, node int) error {
 	if err := mempolicy.Move(base, uintptr(n), &to); err != nil {
 		return errors.Join(err, p.restore(h))
 	}
-	p.want, p.weaker = want{Strict, []int{node}}, nil
+	p.want, p.weaker = want{mode: Strict, nodes: []int{node}}, nil
 	return nil
 }
 

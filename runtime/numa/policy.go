@@ -36,6 +36,15 @@ func LargeToCXL(m *platform.Machine) (Policy, error) {
 	return p, nil
 }
 
+// PolicyOf is the policy of a configuration: buffers of at least [platform.Resolved.LargeFrom] bytes go to its nodes of CXL memory, the others
+// are local.
+func PolicyOf(r *platform.Resolved) Policy {
+	if r == nil || r.LargeFrom == 0 || len(r.Far) == 0 {
+		return Policy{Name: "all local"}
+	}
+	return Policy{Name: "large buffers to CXL, the rest local", Over: r.LargeFrom - 1, Nodes: slices.Clone(r.Far)}
+}
+
 // Choose says where a buffer goes: nodes, or none for the local one.
 func (p Policy) Choose(bytes uint64) []int {
 	if bytes > p.Over {

@@ -11,6 +11,8 @@ import (
 var (
 	// ErrLacks is what a configuration gives that asks for what the machine lacks: each part is a [*Lack].
 	ErrLacks = errors.New("platform: the machine lacks what the configuration asks for")
+	// ErrNotChosen is what allocators give for nodes that are not the configuration's.
+	ErrNotChosen = errors.New("platform: the configuration leaves that node out")
 	// ErrMemoryLimit is what [Resolved.Reserve] gives beyond the limit.
 	ErrMemoryLimit = errors.New("platform: the configuration's memory limit is reached")
 )
@@ -51,7 +53,7 @@ type Fallback struct {
 type Resolved struct {
 	Machine *Machine
 
-	// Nodes is where memory may be placed at all; allocators bind to no other.
+	// Nodes is where memory may be placed at all; allocators at nodes refuse others: see [Resolved.MayLie].
 	Nodes IDs
 	// Near is those of Nodes with processors that this process may run on, the first choice for buffers. If there are none it is Nodes.
 	Near []int
@@ -289,6 +291,14 @@ func (r *Resolved) Reserve(bytes uint64) (release func(), err error) {
 
 // Reserved is the bytes that are reserved now.
 func (r *Resolved) Reserved() uint64 { return r.reserved.Load() }
+
+// MayLie is an error where memory must not be placed at a node: it is not among Nodes. Where the system shows no nodes, it may be at any.
+func (r *Resolved) MayLie(node int) error {
+	if r == nil || r.Nodes.Empty() || r.Nodes.Has(node) {
+		return nil
+	}
+	return fmt.Errorf("%w: node %d is none of %s", ErrNotChosen, node, r.Nodes)
+}
 
 // Place is the nodes that a buffer should lie at, the best first, and why: large ones at Far where one has room by what it had free when the machine was read, all others
 // at Near, and then at the rest.

@@ -43,6 +43,8 @@ type Spec struct {
 	Why string
 	// Quota counts the memory; nil: nobody does.
 	Quota Quota
+	// MayLie refuses nodes that memory must not be placed at; nil: none. Allocators at nodes ask it.
+	MayLie func(node int) error
 	// MustHuge refuses memory without reserved huge pages, where it is not on the Go heap.
 	MustHuge bool
 	// Extra belongs to the package that the residency is of; it is not looked at here.
