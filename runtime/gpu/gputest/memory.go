@@ -123,7 +123,7 @@ func tooMuch(e *env) {
 	if err == nil {
 		e.Errorf("the device gave 32 TiB: %v", r.Close())
 	}
-	e.refused(err, barewire.ErrNoMemory, "sample.Body", e.dev.String(), fmt.Sprint(16 * n)[:8], " bytes)")
+	e.refused(err, barewire.ErrNoMemory, "sample.Body", e.dev.String(), fmt.Sprint(16 * n)[:8], " bytes")
 	for _, n := range []int{0, -1, math.MaxInt} {
 		_, err = gpu.New(e.dev, sample.BodyInGPU(), n)
 		e.refused(err, barewire.ErrRange, e.dev.String())
