@@ -25,11 +25,10 @@ import (
 // The peer of these tests is rping(1) of rdma-core, of which nothing is ours. They run in the lab, which has a device on the network of
 // these addresses: siw0, by which rping speaks iWARP, or rxe0, by which it speaks RoCEv2.
 
-// overRping runs a test with the provider that can speak to rping here.
+// overRping runs a test with the providers that can speak to rping here.
 func overRping(t *testing.T, test func(t *testing.T, provider rdma.Provider)) {
 	if os.Getenv("BAREWIRE_LAB") == "siw" {
 		t.Run("iwarp", func(t *testing.T) { test(t, iwarp.New(iwarp.Options{})) })
-		return
 	}
 	t.Run("verbs", func(t *testing.T) { test(t, verbs.New(verbs.Options{})) })
 }

@@ -171,6 +171,7 @@ const (
 	EventGranted                           // the key of what is offered as Name was given to the peer
 	EventRevoked                           // the keys of a region are no longer good
 	EventNotConnected                      // a peer came to a listener and was not heard out, or could not be taken in: Err says why
+	EventDevice                            // the device reports what is no completion, as that its port is down, or up again: Name is the device, and Err says what
 )
 
 // String is the event in a word, as "connected".
@@ -193,6 +194,7 @@ var eventNames = [...]string{
 	EventGranted:      "granted",
 	EventRevoked:      "revoked",
 	EventNotConnected: "not connected",
+	EventDevice:       "device",
 }
 
 // sparingly is for warnings that a peer can cause as often as it likes: one a second is logged, the

@@ -51,6 +51,10 @@ type Factory struct {
 	AtOnce bool
 	// Unheard says that the receiver is not told which messages asked for its event: its device wakes it, and no more.
 	Unheard bool
+	// Plain opens adapters for peers that are other programs (rdma.Config.Plain): nobody tells what a key is good for.
+	Plain bool
+	// Except are checks that do not apply, by their names, and why. They are left out.
+	Except map[string]string
 	// NotReady is how long a message waits for a receive before it fails. Zero:
 	// it is not tested that it does.
 	NotReady time.Duration
@@ -76,6 +80,10 @@ func Run(t *testing.T, f Factory) {
 		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, nowChecks, lifeChecks, waitChecks, trafficChecks, typedChecks, invalidateChecks,
 	} {
 		for _, c := range group {
+			if why := f.Except[c.name]; why != "" {
+				t.Logf("%s does not apply: %s", c.name, why)
+				continue
+			}
 			t.Run(c.name, func(t *testing.T) {
 				before := count()
 				t.Run("run", func(t *testing.T) { c.run(t, &f) })
@@ -134,7 +142,9 @@ func connectWith(t testing.TB, f *Factory, cfg *rdma.Config) (a, b *side) {
 
 func newSide(t testing.TB, f *Factory, cfg *rdma.Config, name string) *side {
 	t.Helper()
-	ad, err := f.Provider.Open(ctx(t), f.Device, cfg)
+	own := *cfg
+	own.Plain = own.Plain || f.Plain
+	ad, err := f.Provider.Open(ctx(t), f.Device, &own)
 	must(t, err)
 	t.Cleanup(func() {
 		if err := ad.Close(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
@@ -25,11 +26,12 @@ const (
 
 // adapter is an open device: an ibv_context of its own. What follows the mutex is guarded by it.
 type adapter struct {
-	lib   *library
-	port  port
-	ctx   uintptr // struct ibv_context
-	index int     // see Options.GIDIndex
-	calls calls
+	lib       *library
+	port      port
+	ctx       uintptr // struct ibv_context
+	index     int     // see Options.GIDIndex
+	openSinks bool    // see Options.OpenSinks
+	calls     calls
 
 	depth          int // work requests outstanding of a queue
 	receives       int // and receives
@@ -45,6 +47,11 @@ type adapter struct {
 	handshake      time.Duration
 	logger         *slog.Logger
 	events         *events
+	removals       *removals
+	going          atomic.Bool // the device is being removed
+	portDown       atomic.Bool // so the device said last
+	observer       func(rdma.Event)
+	fatal          atomic.Bool // the device has failed: what it still does is nothing
 
 	mu      sync.Mutex
 	closed  bool
@@ -74,10 +81,13 @@ func (p *Provider) Open(ctx context.Context, name string, cfg *rdma.Config) (rdm
 			if name != "" && name != q.name() {
 				continue
 			}
-			if state = q.stateText(); state != rdma.StateActive {
+			if state = q.stateText(); state == rdma.StateActive && q.kind == kindIWARP && !cfg.Plain {
+				state = "an iWARP device, which has neither immediate data nor atomic operations: programs with this package want both of each other; package iwarp is for them, and Config.Plain for other programs"
+			}
+			if state != rdma.StateActive {
 				continue
 			}
-			a = &adapter{port: *q, ctx: c, index: p.opts.GIDIndex, domains: map[*domain]bool{}, queues: map[uintptr]*queue{}}
+			a = &adapter{port: *q, ctx: c, index: p.opts.GIDIndex, openSinks: p.opts.OpenSinks, domains: map[*domain]bool{}, queues: map[uintptr]*queue{}}
 			return errFound
 		}
 		return nil
@@ -123,8 +133,11 @@ func (a *adapter) start() error {
 	}
 	a.buffers = a.takesDMABuf()
 	var err error
-	a.events, err = listenEvents(a, int(int32(c.U32(abi.ContextAsyncFD))))
-	return err
+	if a.events, err = listenEvents(a, int(int32(c.U32(abi.ContextAsyncFD)))); err != nil {
+		return err
+	}
+	a.removals = listenRemovals(a)
+	return nil
 }
 
 // configure lowers what the configuration asks for to what the device can.
@@ -155,6 +168,7 @@ func (a *adapter) configure(cfg *rdma.Config) {
 		a.level = t.Priority
 	}
 	a.byCM = cfg.Plain
+	a.observer = cfg.Observer
 	a.demand = cfg.OnDemand
 	a.handshake = positive(cfg.HandshakeTimeout, defaultHandshake)
 	if a.logger = cfg.Logger; a.logger == nil {
@@ -217,12 +231,13 @@ func (a *adapter) Close() error {
 		return err
 	}
 	a.events.close()
+	a.removals.close()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ctx == 0 {
 		return nil
 	}
-	if err := a.lib.do("ibv_close_device", a.lib.closeDevice, a.ctx); err != nil {
+	if err := a.undo("ibv_close_device", a.lib.closeDevice, a.ctx); err != nil {
 		return fmt.Errorf("verbs: close %s: %w", a.port.name(), err)
 	}
 	a.ctx = 0

@@ -115,11 +115,14 @@ func (d *domain) meet(ctx context.Context, m *meeting, to netip.AddrPort, hello 
 	if err := m.call("rdma_connect", m.cm.connect, m.parameters(q.hw.qpn(), hello, a.port.serves, a.port.asks)); err != nil {
 		return q, err
 	}
-	e, err := m.expect(ctx, abi.CMConnectResponse)
+	e, err := m.expect(ctx, abi.CMConnectResponse, abi.CMEstablished)
 	if err != nil {
 		return q, err
 	}
 	q.hello = e.data
+	if a.iwarp() {
+		return q, nil // the kernel has moved the queue pair
+	}
 	if err := m.connectQP(q, min(a.port.serves, e.serves), min(a.port.asks, e.asks)); err != nil {
 		return q, err
 	}
@@ -237,6 +240,19 @@ func (l *cmListener) take(ctx context.Context, m *meeting, e *cmEvent, answer fu
 	}
 	serves, asks := min(d.adapter.port.serves, e.serves), min(d.adapter.port.asks, e.asks)
 	err = m.prepare(q)
+	if d.adapter.iwarp() {
+		if err != nil {
+			return nil, errors.Join(err, q.release())
+		}
+		q.hello = e.data
+		if err := d.adopt(q, m); err != nil {
+			return nil, err
+		}
+		q.putOff(func() error {
+			return m.call("rdma_accept", m.cm.accept, m.parameters(q.hw.qpn(), ours, serves, asks))
+		})
+		return q, nil
+	}
 	if err == nil {
 		err = m.connectQP(q, serves, asks)
 	}

@@ -65,9 +65,7 @@ func (p *port) info() rdma.DeviceInfo {
 // stateText is "active", or why the port cannot be used.
 func (p *port) stateText() string {
 	switch {
-	case p.kind == kindIWARP:
-		return "an iWARP device, which this package does not use yet; package iwarp speaks to them"
-	case p.state == abi.PortActive && len(p.gids) == 0:
+	case p.state == abi.PortActive && len(p.gids) == 0 && p.kind != kindIWARP:
 		return "active but without an address: its GID table is empty; give the network interface an address"
 	case p.state == abi.PortActive:
 		return rdma.StateActive

@@ -1,5 +1,5 @@
 // Package verbs is the provider of RDMA by devices: network cards of InfiniBand, RoCE and iWARP, and the kernel's own
-// rdma_rxe. It opens rdma-core's libibverbs.so.1 at run time, without cgo: programs that import it build with
+// rdma_rxe and siw. It opens rdma-core's libibverbs.so.1 at run time, without cgo: programs that import it build with
 // CGO_ENABLED=0, and run where there is no such library, which [rdma.Devices] then says. It is for Linux on amd64 and
 // arm64; elsewhere its only device is one that cannot be used. Importing it puts its devices in use.
 //
@@ -7,8 +7,17 @@
 //
 // A device's name is the kernel's, as "mlx5_0", with its port behind a colon where that is not the first, as "mlx5_0:2".
 //
-// An iWARP device is listed, and not used yet: it has neither immediate data nor atomic operations, which programs with this package use
-// between them, and its kernel drivers want receives before a connection is made. Package iwarp speaks to such devices.
+// # iWARP devices
+//
+// An iWARP device has neither immediate data nor atomic operations, which programs with this package use between them: it is for
+// other programs, with [rdma.Config.Plain], and refused without. Package iwarp, which needs no device, has all of it between programs of ours. What iWARP has different:
+//
+//   - The side that accepts has its receives posted before the connection is there, since a message without one ends it; what it
+//     posts waits until the other side has sent its first message, at most a second.
+//   - A read needs local memory that peers may write to: into any other it is refused, [ErrSink], unless [Options].OpenSinks is set.
+//   - A flush reads an octet that the peer has let this side read before, since siw answers a read of nothing wrongly. Where there was
+//     no read it is one of nothing all the same, and siw ends the connection if it had sent something.
+//   - Addresses are those of the process, as siw knows no others.
 //
 // # Addresses, and what the two sides tell each other
 //
@@ -41,8 +50,16 @@
 // # When requests complete
 //
 // A write completes when the peer's device has acknowledged it. A Flush reads a word of the peer's behind the writes: its response
-// comes when they are placed; where the peer is another program it is a read of nothing, behind the writes. Messages that find no receive are tried again for about a second. A peer that
+// comes when they are placed; where the peer is another program it is a read of nothing, behind the writes (for iWARP see above). Messages that find no receive are tried again for about a second. A peer that
 // does not answer is given up after some seconds. Nothing is tried for ever.
+//
+// # What the device says beside that
+//
+// That a port is down or up, that a queue pair or the device has failed, that the table of addresses has changed: the log has it, and
+// [rdma.Config].Observer sees each as an [rdma.EventDevice]. What a queue does not survive ends it, and its operations say why. So does a port that
+// is down for five seconds; what fails before, since nothing is acknowledged, says that the port is down. When the device is
+// being removed (rdma link delete) the kernel waits until all programs have closed it, and what runs stands still: this package hears it
+// from the kernel's messages, and ends all its queues.
 //
 // # Memory
 //
@@ -55,6 +72,8 @@
 // # What it was tested on
 //
 // The kernel's rdma_rxe, Linux 6.1 and 6.12, in the virtual machines of make lab: the suite of all providers, the catalogue of mistakes,
-// peers that are killed, memory of device-dax and of CXL, and rping as the peer. The suite also runs on a stand-in for the
-// library, with the race detector. No network card so far, no InfiniBand, no RoCEv1.
+// peers that are killed, a port that goes down and a device that is removed in the midst of traffic, memory of device-dax and of CXL, rping and
+// ibv_rc_pingpong as the peers. The kernel's siw, the same kernels: two ends of this package, and rping. The suite also runs on a stand-in for the
+// library, with the race detector; there memory on demand and by a dma-buf were tested, which neither driver has. No network card so
+// far, no InfiniBand, no RoCEv1.
 package verbs

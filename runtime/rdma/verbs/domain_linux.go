@@ -88,7 +88,7 @@ func (d *domain) endWord() error {
 func (d *domain) pin(base unsafe.Pointer, n int, access uintptr) (mr uintptr, addr uint64, err error) {
 	lib := d.adapter.lib
 	addr = uint64(uintptr(base))
-	if lib.regMRIova != 0 {
+	if lib.regMRIova != 0 && !d.adapter.iwarp() {
 		addr = randomAddress(uintptr(base))
 		mr, err = lib.make("ibv_reg_mr_iova", lib.regMRIova, d.pd, uintptr(base), uintptr(n), uintptr(addr), access)
 	} else {
@@ -98,7 +98,7 @@ func (d *domain) pin(base unsafe.Pointer, n int, access uintptr) (mr uintptr, ad
 }
 
 func (d *domain) unpin(mr uintptr) error {
-	return d.adapter.lib.do("ibv_dereg_mr", d.adapter.lib.deregMR, mr)
+	return d.adapter.undo("ibv_dereg_mr", d.adapter.lib.deregMR, mr)
 }
 
 // admit makes a queue one of the domain's, until forget.
@@ -163,7 +163,7 @@ func (d *domain) Close() error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("verbs: close the domain: %w", err)
 	}
-	if err := d.adapter.lib.do("ibv_dealloc_pd", d.adapter.lib.deallocPD, d.pd); err != nil {
+	if err := d.adapter.undo("ibv_dealloc_pd", d.adapter.lib.deallocPD, d.pd); err != nil {
 		return fmt.Errorf("verbs: close the domain: %w", err)
 	}
 	d.gone = true

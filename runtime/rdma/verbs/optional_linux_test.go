@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
@@ -217,11 +216,7 @@ func TestOnDemand(t *testing.T) {
 // demanded is how many registrations the stand-in has made on demand.
 func demanded(t testing.TB, p *Provider) uint32 {
 	t.Helper()
-	l, err := dl.Open(p.opts.Library)
-	ok(t, err)
-	at, err := l.Func("fake_demanded", "")
-	ok(t, err)
-	return abi.At(at).U32(0)
+	return abi.At(symbol(t, p, "fake_demanded")).U32(0)
 }
 
 // TestSolicited has a receiver sleep that wants the events of those messages only that ask for it.

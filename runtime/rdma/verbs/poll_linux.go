@@ -114,8 +114,13 @@ func (q *queue) poll(out []rdma.Completion) int {
 // ended completes what the device does not have: requests that this side refused, and what is behind a failure. The poll lock is held.
 func (q *queue) ended(out []rdma.Completion) (n int) {
 	head := q.head.Load()
-	if q.failed.Load() == nil && (head == q.tail.Load() || q.sends[head&q.mask].state.Load() != refused) {
-		return 0 // as nearly always
+	if q.failed.Load() == nil {
+		if head == q.tail.Load() {
+			return 0
+		}
+		if s := q.sends[head&q.mask].state.Load(); s != refused && s != early {
+			return 0 // as nearly always
+		}
 	}
 	for ; n < len(out) && head < q.tail.Load(); head++ {
 		r := &q.sends[head&q.mask]
@@ -124,6 +129,12 @@ func (q *queue) ended(out []rdma.Completion) (n int) {
 		case state == refused:
 			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: r.err}
 			q.failedBy(r.verb, r.err)
+			r.err = nil
+		case state == early:
+			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: r.err}
+			if c := q.failed.Load(); c != nil && r.err == nil {
+				out[n].Err = c.error() // what was posted before it failed
+			}
 			r.err = nil
 		case state == withDevice && !(q.hw.gone.Load() && q.in.from == q.in.to), q.failed.Load() == nil:
 			q.head.Store(head)
@@ -173,6 +184,10 @@ func (q *queue) take(at int, out *rdma.Completion) bool {
 		return false
 	}
 	head := q.head.Load()
+	if q.iwarp && id > head && id < q.tail.Load() {
+		q.takeEarly(&q.sends[id&q.mask], at)
+		return false
+	}
 	if id != head || head >= q.tail.Load() {
 		q.fail(q.lost("the device completed the request %d, and %d is next", id, head), "its device has failed")
 		return false
@@ -181,11 +196,25 @@ func (q *queue) take(at int, out *rdma.Completion) bool {
 	*out = rdma.Completion{ID: r.id, Verb: r.verb}
 	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess {
 		out.Err = q.failure(r.verb, status, b.U32(at+abi.WCVendorErr))
+	} else if q.iwarp && r.verb == rdma.VerbRead {
+		q.probe.learn(r.at)
 	} else if r.verb == rdma.VerbCompareSwap || r.verb == rdma.VerbFetchAdd {
 		out.Result = q.hw.landing.U64(resultsAt + int(head&q.mask)*8)
 	}
 	release.Store(&q.head, head+1)
 	return true
+}
+
+// takeEarly notes that the device has done a request before one that was posted before: iWARP's do so with writes and messages behind a
+// read. It completes behind that one.
+func (q *queue) takeEarly(r *request, at int) {
+	b := q.in.block
+	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess {
+		r.err = q.failure(r.verb, status, b.U32(at+abi.WCVendorErr))
+	} else if r.verb == rdma.VerbRead {
+		q.probe.learn(r.at)
+	}
+	r.state.Store(early)
 }
 
 // takeReceive makes the completion of a receive.
@@ -203,6 +232,9 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 		}
 		out.Err = q.failure(verb, status, b.U32(at+abi.WCVendorErr))
 	} else {
+		if q.iwarp && head == 0 {
+			q.unmute()
+		}
 		if b.U32(at+abi.WCOpcode) == abi.WCOpRecvImm {
 			out.Verb = rdma.VerbNotify
 		}
@@ -225,7 +257,17 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 // what made it complete so.
 func (q *queue) failure(verb rdma.Verb, status, vendor uint32) error {
 	if status == abi.WCFlushed {
-		q.fail(&cause{rdma.StatusFlushed, "the device moved the queue pair to its error state"}, "its device moved its queue pair to the error state")
+		if q.failed.Load() == nil {
+			c := &cause{rdma.StatusFlushed, "the device moved the queue pair to its error state"}
+			look := q.dom.adapter.trouble
+			if verb != rdma.VerbReceive && verb != 0 { // the peer is not why, or it had said so
+				look = q.dom.adapter.troubleSoon
+			}
+			if why := look(); why != "" {
+				c = q.lost("%s", why)
+			}
+			q.fail(c, "its queue pair is in the error state: "+c.text)
+		}
 		return q.failed.Load().error()
 	}
 	err := q.reason(verb, status)

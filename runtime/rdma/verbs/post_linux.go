@@ -83,7 +83,7 @@ func (q *queue) post(wrs []rdma.WorkRequest) (int, error) {
 
 // detained reports whether what is posted now does not go to the device.
 func (q *queue) detained() bool {
-	return q.halted || len(q.waiting) > 0 || q.failed.Load() != nil
+	return q.halted || len(q.waiting) > 0 || q.failed.Load() != nil || q.opening.mute
 }
 
 // hand gives the device the requests up to the first that it is not to have, and returns how many were taken, that one
@@ -95,6 +95,9 @@ func (q *queue) hand(wrs []rdma.WorkRequest) int {
 		r := &q.sends[(tail+uint64(n))&q.mask]
 		wr := &wrs[n]
 		r.id, r.verb = wr.ID, wr.Verb
+		if q.iwarp {
+			r.at = place{wr.Key, wr.Addr}
+		}
 		if r.state.Load() != withDevice {
 			r.state.Store(withDevice)
 		}
@@ -214,6 +217,9 @@ type heldRequest struct {
 // resume gives the device what waited, as far as the peer's keys are known now. The post lock is held.
 func (q *queue) resume() {
 	for len(q.waiting) > 0 {
+		if q.opening.mute && q.failed.Load() == nil {
+			return
+		}
 		if q.failed.Load() != nil || q.halted || q.closed.Load() {
 			q.flushWaiting(0)
 			return
@@ -225,7 +231,9 @@ func (q *queue) resume() {
 			if v = q.write(n, h.seq, &h.wr); v != nil {
 				break
 			}
-			q.sends[h.seq&q.mask].state.Store(withDevice)
+			r := &q.sends[h.seq&q.mask]
+			r.at = place{h.wr.Key, h.wr.Addr}
+			r.state.Store(withDevice)
 			n++
 		}
 		q.ring(n, from)
@@ -278,6 +286,9 @@ func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) *verdict {
 		b.Put32(at+abi.SendRKey, q.keys.flushKey)
 		if q.cm != nil { // nothing is known there to be read: a read of nothing comes behind the writes, too
 			b.Put32(at+abi.SendNumSGE, 0)
+			if q.iwarp {
+				q.writeProbe(i)
+			}
 			return nil
 		}
 		q.land(i, 0)
@@ -334,6 +345,9 @@ var transfers = [rdma.VerbNotify + 1]struct {
 
 func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdict {
 	t := &transfers[wr.Verb]
+	if why := q.Lacks(wr.Verb); why != "" {
+		return bad(rdma.StatusLocal, "%s", why)
+	}
 	n, v := q.segment(i, wr, t.inline, &flags)
 	if v != nil {
 		return v
@@ -396,6 +410,9 @@ func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint
 		}
 		if l.Len == 0 {
 			continue
+		}
+		if q.iwarp && wr.Verb == rdma.VerbRead && r.rights&iregion.Write == 0 && !q.dom.adapter.openSinks {
+			return 0, bad(rdma.StatusLocal, "%v", ErrSink)
 		}
 		b.Put64(seg+abi.SGEAddr, base)
 		b.Put32(seg+abi.SGELength, uint32(l.Len))

@@ -19,6 +19,10 @@ type Options struct {
 	// GIDIndex, if it is not 0, is one more than the index of the GID that all connections use: an entry of
 	// /sys/class/infiniband/DEVICE/ports/PORT/gids. 0: chosen for each connection.
 	GIDIndex int
+	// OpenSinks registers memory of iWARP devices so that peers could write to it, also where it grants them nothing: such a device
+	// reads into no other memory. What protects it then is that nobody is told its key, a number of 32 bits. Without
+	// it a read into a region that does not grant remote_write is refused: [ErrSink].
+	OpenSinks bool
 }
 
 // Provider opens devices. It may be used from several goroutines.
@@ -50,6 +54,9 @@ func (e *OnDemandError) Error() string {
 
 // Unwrap is [errors.ErrUnsupported].
 func (*OnDemandError) Unwrap() error { return errors.ErrUnsupported }
+
+// ErrSink is why a read is not posted on an iWARP device: peers may not write to the region that it is to land in.
+var ErrSink = fmt.Errorf("%w: an iWARP device reads only into regions that peers may write to; grant remote_write on it, or make the provider with Options.OpenSinks", rdma.ErrRights)
 
 // MemlockError is why memory could not be registered: it would be more than the process may lock.
 type MemlockError struct {

@@ -57,7 +57,11 @@ func (h *hardware) make(d *domain) error {
 	if h.event, err = abi.NewBlock(16); err != nil {
 		return err
 	}
-	if h.mr, h.addr, err = d.pin(h.landing.Ptr(0), h.landing.Len(), abi.AccessLocalWrite); err != nil {
+	acc := uintptr(abi.AccessLocalWrite)
+	if a.iwarp() {
+		acc |= abi.AccessRemoteWrite // flushes read into it
+	}
+	if h.mr, h.addr, err = d.pin(h.landing.Ptr(0), h.landing.Len(), acc); err != nil {
 		return explain(err, uint64(h.landing.Len()))
 	}
 	h.lkey = abi.At(h.mr).U32(abi.MRLKey)
@@ -210,7 +214,7 @@ func (h *hardware) endQP(d *domain) error {
 	if h.qp == 0 {
 		return nil
 	}
-	if err := d.adapter.lib.do("ibv_destroy_qp", d.adapter.lib.destroyQP, h.qp); err != nil {
+	if err := d.adapter.undo("ibv_destroy_qp", d.adapter.lib.destroyQP, h.qp); err != nil {
 		return err
 	}
 	h.qp = 0
@@ -230,13 +234,13 @@ func (h *hardware) destroy(d *domain) error {
 			dl.Call(lib.ackCQEvents, h.cq, uintptr(h.acks))
 			h.acks = 0
 		}
-		if err := lib.do("ibv_destroy_cq", lib.destroyCQ, h.cq); err != nil {
+		if err := d.adapter.undo("ibv_destroy_cq", lib.destroyCQ, h.cq); err != nil {
 			return err
 		}
 		h.cq = 0
 	}
 	if h.channel != 0 {
-		if err := lib.do("ibv_destroy_comp_channel", lib.destroyChannel, h.channel); err != nil {
+		if err := d.adapter.undo("ibv_destroy_comp_channel", lib.destroyChannel, h.channel); err != nil {
 			return err
 		}
 		h.channel = 0

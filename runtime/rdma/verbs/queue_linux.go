@@ -37,6 +37,9 @@ type queue struct {
 	segments uint64
 	inline   int
 	canAtom  bool
+	iwarp    bool
+	opening  opening
+	probe    probe
 	canEnd   bool // keys of the peer, by a send
 
 	hw       hardware
@@ -82,7 +85,8 @@ type request struct {
 	id    uint64
 	verb  rdma.Verb
 	state atomic.Uint32 // withDevice, held, refused, flushed
-	err   error         // of one that was refused
+	err   error         // of one that was refused, or that failed early
+	at    place         // at the peer; only for iWARP
 }
 
 // Where a request is.
@@ -91,6 +95,7 @@ const (
 	held                     // waits for the peer's word on a key
 	refused                  // by this side: completes with err
 	flushed                  // behind one that failed
+	early                    // the device has done it before one that was posted before
 )
 
 // receive is a buffer that the device has, or would have if the queue had not failed.
@@ -102,7 +107,7 @@ type receive struct {
 
 // cause is why a queue failed.
 type cause struct {
-	status rdma.Status // StatusPeerLost or StatusFlushed: what is outstanding ends with it
+	status rdma.Status // StatusPeerLost, StatusFlushed or, where the device is why, StatusProvider: what is outstanding ends with it
 	text   string
 }
 
@@ -116,10 +121,13 @@ func (*queue) lost(format string, args ...any) *cause {
 // newQueue makes the queue pair in the state INIT, and what is around it.
 func newQueue(d *domain, peer string) (*queue, error) {
 	a := d.adapter
+	if a.going.Load() || a.fatal.Load() {
+		return nil, errors.New(a.trouble())
+	}
 	q := &queue{
 		dom: d, calls: a.calls, peer: peer, depth: uint64(a.depth), transfer: uint64(a.transfer), message: uint64(a.message),
 		segments: uint64(min(a.port.maxSGE, rdma.MaxSegments)), canAtom: a.port.atomic != abi.AtomicNone,
-		canEnd: a.port.windows(),
+		canEnd: a.port.windows(), iwarp: a.iwarp(),
 	}
 	ring := 1 << bits.Len(uint(a.depth-1))
 	q.sends, q.mask = make([]request, ring), uint64(ring-1)
@@ -143,6 +151,9 @@ func newQueue(d *domain, peer string) (*queue, error) {
 		return nil, errors.Join(err, q.release())
 	}
 	a.know(q, q.hw.qp)
+	if a.going.Load() || a.fatal.Load() { // it was not told perhaps
+		return nil, errors.Join(errors.New(a.trouble()), q.release())
+	}
 	return q, nil
 }
 

@@ -26,6 +26,7 @@ func (q *queue) postReceive(rs []rdma.ReceiveRequest) error {
 			return fmt.Errorf("verbs: the receive %d of %d: %s", i, len(rs), why)
 		}
 	}
+	defer q.acceptNow() // an iWARP device wants them before
 	for len(rs) > 0 {
 		n := min(len(rs), atOnce)
 		q.giveReceives(rs[:n])

@@ -161,7 +161,7 @@ func (d *domain) enroll(m rdma.Memory, rights barewire.Rights, only *queue) (*re
 
 // admitted registers memory with the device. Where its key is for one queue, the window that is to be bound has the rights.
 func (d *domain) admitted(m rdma.Memory, rights barewire.Rights, only *queue) (*region, error) {
-	acc := access(rights)
+	acc := access(rights) | d.adapter.sinkAccess()
 	if only != nil {
 		acc = abi.AccessLocalWrite | abi.AccessBindWindow
 	}

@@ -35,6 +35,12 @@ func (q *queue) reason(verb rdma.Verb, status uint32) *rdma.StatusError {
 	case abi.WCRNRRetryExc:
 		e.Status = rdma.StatusNotReady
 	}
+	switch status {
+	case abi.WCLocQPOp, abi.WCRetryExc, abi.WCRespTimeout, abi.WCFatal, abi.WCGeneral:
+		if why := q.dom.adapter.troubleSoon(); why != "" { // so that nothing could go out
+			e.Status, e.Detail = rdma.StatusPeerLost, why+"; "+e.Detail
+		}
+	}
 	return e
 }
 
@@ -45,7 +51,7 @@ func statusText(status uint32) string {
 		abi.WCFlushed: "IBV_WC_WR_FLUSH_ERR", abi.WCLocAccess: "IBV_WC_LOC_ACCESS_ERR", abi.WCRemInvReq: "IBV_WC_REM_INV_REQ_ERR",
 		abi.WCRemAccess: "IBV_WC_REM_ACCESS_ERR", abi.WCRemOp: "IBV_WC_REM_OP_ERR", abi.WCRetryExc: "IBV_WC_RETRY_EXC_ERR",
 		abi.WCRNRRetryExc: "IBV_WC_RNR_RETRY_EXC_ERR", abi.WCRemAbort: "IBV_WC_REM_ABORT_ERR", abi.WCFatal: "IBV_WC_FATAL_ERR",
-		abi.WCRespTimeout: "IBV_WC_RESP_TIMEOUT_ERR",
+		abi.WCRespTimeout: "IBV_WC_RESP_TIMEOUT_ERR", abi.WCGeneral: "IBV_WC_GENERAL_ERR",
 	}
 	if s := names[status]; s != "" {
 		return s

@@ -66,7 +66,7 @@ func (q *queue) pending() bool {
 	bad, gone := q.failed.Load() != nil, q.hw.gone.Load()
 	if head := q.head.Load(); head < q.tail.Load() {
 		switch q.sends[head&q.mask].state.Load() {
-		case refused:
+		case refused, early:
 			return true
 		case withDevice:
 			if gone {

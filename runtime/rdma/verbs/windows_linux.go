@@ -55,7 +55,7 @@ func (d *domain) closeWindow(r *region) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mw != 0 {
-		if err := d.adapter.lib.do("ibv_dealloc_mw", d.adapter.calls.deallocMW, r.mw); err != nil {
+		if err := d.adapter.undo("ibv_dealloc_mw", d.adapter.calls.deallocMW, r.mw); err != nil {
 			return err
 		}
 		r.mw = 0

@@ -1,6 +1,7 @@
 // A stand-in for libibverbs.so.1, for tests on machines without a device: one device, "fake0", whose queue pairs reach each
 // other within the process. It does what a reliable connection does, at once and under one lock: rights, bounds, receives
-// that are not there yet, flushing, memory windows, memory on demand and by file. With -DBARE it has none of the last three.
+// that are not there yet, flushing, memory windows, memory on demand and by file. It wants its objects destroyed in order. With -DBARE it
+// is of an old rdma-core: no windows, memory on demand or by file, addresses of one's own choice, nor a word on fork.
 // With -DINSTANT it does nothing but complete, to measure what stands above it.
 //
 // It is compiled by the tests: cc -shared -fPIC -O2 -Wl,-Bsymbolic -o libfakeverbs.so fake.c
@@ -47,6 +48,11 @@ struct queue {
 	int armed, solicited; // for solicited ones only
 };
 
+struct channel {
+	struct ibv_comp_channel ch;
+	int cqs;
+};
+
 struct send {
 	struct ibv_send_wr wr;
 	struct ibv_sge sge[4];
@@ -76,6 +82,12 @@ static uint32_t next_pair = 16, next_key = 1;
 static struct ibv_device device = {.node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "fake0"};
 static int async_pipe[2];
 unsigned fake_demanded; // registrations on demand so far
+unsigned fake_down;     // the port is: nothing is acknowledged
+unsigned fake_posts, fake_polls; // calls
+unsigned fake_short;    // completion queues get half of what was asked for
+unsigned fake_forks;    // calls of ibv_fork_init
+struct ibv_qp_attr fake_rtr, fake_rts; // what queue pairs were last moved to these states with
+unsigned fake_gone;     // the kernel has taken the device away: nothing is done, and giving back gives EIO
 
 static void push(struct queue *q, struct ibv_wc *wc, int solicited)
 {
@@ -239,6 +251,14 @@ static void progress(struct pair *p)
 			}
 			continue;
 		}
+		if (fake_gone)
+			return;
+		if (fake_down) {
+			p->shead++;
+			complete(p->scq, p, s->wr.wr_id, IBV_WC_RETRY_EXC_ERR, 0, 0, 0, 0);
+			flush(p);
+			return;
+		}
 		if (!peer || (peer->state != IBV_QPS_RTR && peer->state != IBV_QPS_RTS))
 			return; // nobody answers
 		if ((sends || notes) && peer->rhead == peer->rtail)
@@ -288,6 +308,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 	return 0;
 #endif
 	pthread_mutex_lock(&big);
+	fake_posts++;
 	for (; wr; wr = wr->next) {
 		struct send *s = &p->sq[p->stail % p->ssize];
 		if (p->stail - p->shead == p->ssize) {
@@ -343,6 +364,7 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	int got = 0;
 #ifndef INSTANT
 	pthread_mutex_lock(&big);
+	fake_polls++;
 #endif
 	for (; got < n && q->head != q->tail; got++)
 		wc[got] = q->wc[q->head++ % q->size];
@@ -435,6 +457,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 
 int ibv_close_device(struct ibv_context *c)
 {
+	if (c->num_comp_vectors)
+		return EBUSY;
 	close(c->async_fd);
 	close(c->cmd_fd);
 	free((char *)c - offsetof(struct verbs_context, context));
@@ -462,7 +486,9 @@ int ibv_query_port(struct ibv_context *c, uint8_t num, struct _compat_ibv_port_a
 {
 	struct ibv_port_attr *a = (struct ibv_port_attr *)out;
 	memset(a, 0, sizeof *a);
-	a->state = IBV_PORT_ACTIVE;
+	a->state = fake_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
+	if (fake_gone)
+		return EIO;
 	a->max_mtu = a->active_mtu = IBV_MTU_4096;
 	a->gid_tbl_len = 2;
 	a->max_msg_sz = 1 << 30;
@@ -488,6 +514,9 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *c)
 {
 	struct ibv_pd *pd = calloc(1, sizeof *pd);
 	pd->context = c;
+	pthread_mutex_lock(&big);
+	c->num_comp_vectors++; // here: protection domains
+	pthread_mutex_unlock(&big);
 	return pd;
 }
 
@@ -504,10 +533,17 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 	pthread_mutex_unlock(&big);
 	if (busy)
 		return EBUSY;
+	pthread_mutex_lock(&big);
+	pd->context->num_comp_vectors--;
+	pthread_mutex_unlock(&big);
 	free(pd);
-	return 0;
+	return fake_gone ? EIO : 0;
 }
 
+#ifdef BARE
+#define ibv_reg_mr_iova reg_mr_iova
+static
+#endif
 struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t n, uint64_t iova, int access)
 {
 #ifdef BARE
@@ -580,13 +616,13 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	if (p)
 		munmap(p, mr->length + ((char *)mr->addr - (char *)p));
 	free(mr);
-	return 0;
+	return fake_gone ? EIO : 0;
 }
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 {
 	int fds[2];
-	struct ibv_comp_channel *ch = calloc(1, sizeof *ch);
+	struct ibv_comp_channel *ch = calloc(1, sizeof(struct channel));
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return NULL;
 	ch->context = c;
@@ -597,6 +633,8 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *ch)
 {
+	if (((struct channel *)ch)->cqs)
+		return EBUSY;
 	close(ch->fd);
 	close(ch->refcnt);
 	free(ch);
@@ -611,7 +649,9 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *c, int n, void *user, struct ib
 		q->size *= 2;
 	q->cq.context = c;
 	q->cq.channel = ch;
-	q->cq.cqe = q->size;
+	if (ch)
+		((struct channel *)ch)->cqs++;
+	q->cq.cqe = fake_short ? n / 2 : q->size;
 	q->wc = calloc(q->size, sizeof *q->wc);
 	return &q->cq;
 }
@@ -619,9 +659,18 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *c, int n, void *user, struct ib
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
 	struct queue *q = (struct queue *)cq;
+	int busy = cq->comp_events_completed != 0; // devices wait for ever for events that are not acknowledged
+	pthread_mutex_lock(&big);
+	for (int i = 0; i < MAX_QP; i++)
+		busy |= pairs[i] && (pairs[i]->scq == q || pairs[i]->rcq == q);
+	pthread_mutex_unlock(&big);
+	if (busy)
+		return EBUSY;
+	if (cq->channel)
+		((struct channel *)cq->channel)->cqs--;
 	free(q->wc);
 	free(q);
-	return 0;
+	return fake_gone ? EIO : 0;
 }
 
 int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **cq, void **user)
@@ -667,6 +716,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 {
 	struct pair *p = (struct pair *)qp;
 	int rc = 0;
+	if (fake_gone)
+		return EIO;
 	pthread_mutex_lock(&big);
 	if (a->qp_state == IBV_QPS_ERR)
 		flush(p);
@@ -679,6 +730,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 			rc = EINVAL;
 		if (a->qp_state == IBV_QPS_RTS && (a->rnr_retry == 7 || a->timeout == 0))
 			rc = EINVAL; // it could wait for ever
+		if (!rc && a->qp_state == IBV_QPS_RTR)
+			fake_rtr = *a;
+		if (!rc && a->qp_state == IBV_QPS_RTS)
+			fake_rts = *a;
 		if (!rc)
 			p->state = p->qp.state = a->qp_state;
 		if (!rc && p->peer < MAX_QP && pairs[p->peer])
@@ -703,7 +758,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	free(p->sq);
 	free(p->rq);
 	free(p);
-	return 0;
+	return fake_gone ? EIO : 0;
 }
 
 int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *e)
@@ -712,8 +767,14 @@ int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *e)
 }
 
 void ibv_ack_async_event(struct ibv_async_event *e) {}
-int ibv_fork_init(void) { return 0; }
+int ibv_fork_init(void)
+{
+	fake_forks++;
+	return 0;
+}
+#ifndef BARE
 enum ibv_fork_status ibv_is_fork_initialized(void) { return IBV_FORK_UNNEEDED; }
+#endif
 
 // fake_event makes an asynchronous event of a device.
 int fake_event(struct ibv_context *c, int type, void *element)
@@ -721,6 +782,13 @@ int fake_event(struct ibv_context *c, int type, void *element)
 	struct ibv_async_event e = {.event_type = type};
 	e.element.qp = element;
 	return write(c->cmd_fd, &e, sizeof e) == sizeof e ? 0 : -1;
+}
+
+// fake_fails fails in the ways that functions of the library do: it returns errno, or -1 and errno, or less; or says nothing.
+long fake_fails(int how)
+{
+	errno = how == 1 ? EPERM : how == 2 ? ENOSPC : 0;
+	return how == 0 ? 0 : how == 1 ? EINVAL : how == 3 ? -EAGAIN : -1;
 }
 
 // fake_nothing is the least that a call can do.

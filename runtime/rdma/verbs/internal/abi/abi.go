@@ -9,7 +9,9 @@ const (
 	DeviceTransportType = 20
 	DeviceName          = 24 // IBV_SYSFS_NAME_MAX octets
 	DeviceNameLen       = 64
+	DeviceFile          = 88 // the same room
 
+	ContextDevice      = 0
 	ContextAllocMW     = 64
 	ContextDeallocMW   = 80
 	ContextPollCQ      = 96
@@ -244,6 +246,7 @@ const (
 	WCRemAbort    = 16
 	WCFatal       = 19
 	WCRespTimeout = 20
+	WCGeneral     = 21
 
 	WCOpRecv    = 128
 	WCOpRecvImm = 129
@@ -285,12 +288,16 @@ const (
 	EventQPReqErr    = 2
 	EventQPAccessErr = 3
 	EventCommEst     = 4
+	EventSQDrained   = 5
+	EventMigrated    = 6
+	EventMigrateErr  = 7
 	EventDeviceFatal = 8
 	EventPortActive  = 9
 	EventPortErr     = 10
 	EventLIDChange   = 11
 	EventPKeyChange  = 12
 	EventSMChange    = 13
+	EventLastWQE     = 16
 	EventReregister  = 17
 	EventGIDChange   = 18
 )

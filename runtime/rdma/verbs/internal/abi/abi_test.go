@@ -17,7 +17,7 @@ var places = []struct {
 	in, field string
 	want      int
 }{
-	{"ibv_device", "node_type", DeviceNodeType}, {"ibv_device", "transport_type", DeviceTransportType}, {"ibv_device", "name", DeviceName},
+	{"ibv_device", "node_type", DeviceNodeType}, {"ibv_device", "transport_type", DeviceTransportType}, {"ibv_device", "name", DeviceName}, {"ibv_device", "dev_name", DeviceFile}, {"ibv_context", "device", ContextDevice},
 	{"ibv_context", "ops.alloc_mw", ContextAllocMW}, {"ibv_context", "ops.dealloc_mw", ContextDeallocMW}, {"ibv_context", "abi_compat", ContextABI},
 	{"ibv_device_attr_ex", "odp_caps.general_caps", DeviceAttrExODP}, {"ibv_device_attr_ex", "odp_caps.per_transport_caps.rc_odp_caps", DeviceAttrExRC},
 	{"ibv_mw", "rkey", MWRKey}, {"ibv_send_wr", "invalidate_rkey", SendImm}, {"ibv_wc", "invalidated_rkey", WCImm},
@@ -89,11 +89,12 @@ var numbers = map[string]int{
 	"IBV_WC_SUCCESS": WCSuccess, "IBV_WC_LOC_LEN_ERR": WCLocLen, "IBV_WC_LOC_QP_OP_ERR": WCLocQPOp, "IBV_WC_LOC_PROT_ERR": WCLocProt,
 	"IBV_WC_WR_FLUSH_ERR": WCFlushed, "IBV_WC_LOC_ACCESS_ERR": WCLocAccess, "IBV_WC_REM_INV_REQ_ERR": WCRemInvReq, "IBV_WC_REM_ACCESS_ERR": WCRemAccess,
 	"IBV_WC_REM_OP_ERR": WCRemOp, "IBV_WC_RETRY_EXC_ERR": WCRetryExc, "IBV_WC_RNR_RETRY_EXC_ERR": WCRNRRetryExc, "IBV_WC_REM_ABORT_ERR": WCRemAbort,
-	"IBV_WC_FATAL_ERR": WCFatal, "IBV_WC_RESP_TIMEOUT_ERR": WCRespTimeout, "IBV_WC_RECV": WCOpRecv, "IBV_WC_RECV_RDMA_WITH_IMM": WCOpRecvImm,
+	"IBV_WC_FATAL_ERR": WCFatal, "IBV_WC_RESP_TIMEOUT_ERR": WCRespTimeout, "IBV_WC_GENERAL_ERR": WCGeneral, "IBV_WC_RECV": WCOpRecv, "IBV_WC_RECV_RDMA_WITH_IMM": WCOpRecvImm,
 	"IBV_WR_BIND_MW": OpBindMW, "IBV_WR_SEND_WITH_INV": OpSendInv, "IBV_WC_WITH_INV": WCWithInv, "IBV_WC_IP_CSUM_OK": WCChecked, "IBV_MW_TYPE_2": MWType2,
 	"IBV_DEVICE_MEM_WINDOW": CapWindow, "IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B": CapWindow2, "IBV_ACCESS_MW_BIND": AccessBindWindow,
 	"IBV_ODP_SUPPORT": ODPSupport, "IBV_ODP_SUPPORT_SEND": ODPSend, "IBV_ODP_SUPPORT_RECV": ODPRecv, "IBV_ODP_SUPPORT_WRITE": ODPWrite,
 	"IBV_ODP_SUPPORT_READ": ODPRead, "IBV_ODP_SUPPORT_ATOMIC": ODPAtomic,
+	"IBV_EVENT_SQ_DRAINED": EventSQDrained, "IBV_EVENT_PATH_MIG": EventMigrated, "IBV_EVENT_PATH_MIG_ERR": EventMigrateErr, "IBV_EVENT_QP_LAST_WQE_REACHED": EventLastWQE,
 	"IBV_EVENT_PKEY_CHANGE": EventPKeyChange, "IBV_EVENT_SM_CHANGE": EventSMChange, "IBV_EVENT_CLIENT_REREGISTER": EventReregister,
 	"IBV_WC_WITH_IMM": WCWithImm, "IBV_ACCESS_LOCAL_WRITE": AccessLocalWrite, "IBV_ACCESS_REMOTE_WRITE": AccessRemoteWrite,
 	"IBV_ACCESS_REMOTE_READ": AccessRemoteRead, "IBV_ACCESS_REMOTE_ATOMIC": AccessRemoteAtomic, "IBV_ACCESS_ON_DEMAND": AccessOnDemand,

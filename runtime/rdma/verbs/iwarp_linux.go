@@ -1,0 +1,132 @@
+//go:build amd64 || arm64
+
+package verbs
+
+import (
+	"sync"
+	"time"
+
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
+)
+
+// What is different with iWARP devices. Their connections are TCP's, made by rdma_cm, which moves the queue pair by itself, and:
+//
+//   - there are neither immediate data nor, on Linux, atomic operations;
+//   - a message that finds no receive ends the connection: receives must be posted before it is accepted;
+//   - the side that accepts must not speak first (RFC 5044, section 7.1);
+//   - the answer to a read is written to memory by a key of this side's, which the device takes only where peers may write
+//     (RFC 5040, section 5.2: the sink of a read has remote write access);
+//   - siw answers a read of nothing with something: flushes read an octet, see writeProbe;
+//   - siw takes no address of one's own choice for memory: it goes by that of the process.
+
+// How long a queue that was accepted waits before it is accepted without a receive, for programs that want none; and before it speaks
+// though the peer has sent no message, since that may only write and read. Tests change them.
+var (
+	acceptAnyway = 100 * time.Millisecond
+	speakAnyway  = time.Second
+)
+
+// opening is the end of making a connection on an iWARP device, which the side that accepts puts off. The post lock guards it.
+type opening struct {
+	accept func() error // nil: it is accepted, or was never to be
+	mute   bool         // the peer is to speak first
+}
+
+// place is where a request goes at the peer.
+type place struct {
+	key  rdma.RKey
+	addr uint64
+}
+
+// probe is the place that the peer let this side read last: a flush reads an octet there, behind the writes.
+type probe struct {
+	mu sync.Mutex
+	at place
+}
+
+func (p *probe) learn(at place) {
+	p.mu.Lock()
+	p.at = at
+	p.mu.Unlock()
+}
+
+func (p *probe) known() place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at
+}
+
+// writeProbe makes the i-th request, a flush, read an octet that the peer lets this side read, as it did before. Where it has let this
+// side read nothing yet it is a read of nothing, which siw answers with what it sent last, if there was something
+// (drivers/infiniband/sw/siw/siw_qp.c, siw_activate_tx: the length of the response is then that of the request before). The post lock is held.
+func (q *queue) writeProbe(i int) {
+	b, at, length := q.out.block, q.probe.known(), uint32(0)
+	if at.key != 0 {
+		length = 1
+		b.Put64(sendsAt+i*abi.SendSize+abi.SendRemoteAddr, at.addr)
+		b.Put32(sendsAt+i*abi.SendSize+abi.SendRKey, uint32(at.key))
+	}
+	q.land(i, 0) // siw wants a segment with a read
+	b.Put32(segsAt+i*rdma.MaxSegments*abi.SGESize+abi.SGELength, length)
+}
+
+// iwarp reports whether the device is one of iWARP.
+func (a *adapter) iwarp() bool { return a.port.kind == kindIWARP }
+
+// sinkAccess is what registrations have beside their rights, so that reads may land there.
+func (a *adapter) sinkAccess() uintptr {
+	if a.iwarp() && a.openSinks {
+		return abi.AccessRemoteWrite
+	}
+	return 0
+}
+
+// Lacks is why an iWARP device cannot do requests of a verb.
+func (q *queue) Lacks(v rdma.Verb) string {
+	if !q.iwarp {
+		return ""
+	}
+	switch v {
+	case rdma.VerbWriteNotify:
+		return "an iWARP device has no immediate data"
+	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
+		return "an iWARP device has no atomic operations"
+	}
+	return ""
+}
+
+// putOff has the queue be accepted with its first receives, or a little later without.
+func (q *queue) putOff(accept func() error) {
+	q.postMu.Lock()
+	q.opening = opening{accept: accept, mute: true}
+	q.postMu.Unlock()
+	time.AfterFunc(acceptAnyway, func() {
+		q.postMu.Lock()
+		defer q.postMu.Unlock()
+		q.acceptNow()
+	})
+	time.AfterFunc(speakAnyway, q.unmute)
+}
+
+// acceptNow accepts the connection, if it is not yet. The post lock is held.
+func (q *queue) acceptNow() {
+	accept := q.opening.accept
+	if accept == nil || q.closed.Load() || q.failed.Load() != nil {
+		return
+	}
+	q.opening.accept = nil
+	if err := accept(); err != nil {
+		q.fail(q.lost("accepting the connection: %v", err), "it cannot be accepted")
+	}
+}
+
+// unmute lets this side speak, and hands over what waited for that.
+func (q *queue) unmute() {
+	q.postMu.Lock()
+	defer q.postMu.Unlock()
+	if q.opening.mute {
+		q.opening.mute = false
+		q.resume()
+	}
+}
