@@ -21,7 +21,7 @@ func underTraffic(t *testing.T, harm func()) [2]error {
 	defer cancel()
 	var doms [2]*rdma.Domain
 	for i := range doms {
-		dev := must(rdma.Open(ctx, rdma.Config{Provider: standard, Device: "verbs/rxe0", Logger: slog.New(slog.DiscardHandler),
+		dev := must(rdma.Open(ctx, rdma.Config{Provider: standard, Device: "verbs/rxe9", Logger: slog.New(slog.DiscardHandler),
 			Observer: func(e rdma.Event) {
 				if e.Kind == rdma.EventDevice {
 					t.Log(i, e.Err)
@@ -75,6 +75,17 @@ func underTraffic(t *testing.T, harm func()) [2]error {
 	return errs
 }
 
+// ownDevice makes a device of the test's own, so that the others of the guest stay as they are.
+func ownDevice(t *testing.T) {
+	t.Helper()
+	tool(t, "ip link add bw9 type dummy")
+	t.Cleanup(func() { tool(t, "ip link delete bw9") }) // and the device on it
+	tool(t, "ip link set dev bw9 up")
+	tool(t, "ip addr add 10.98.0.1/24 dev bw9")
+	tool(t, "rdma link add rxe9 type rxe netdev bw9")
+	usable(t, "rxe9")
+}
+
 // usable waits until a device is active, and has addresses.
 func usable(t *testing.T, name string) {
 	t.Helper()
@@ -95,28 +106,29 @@ func usable(t *testing.T, name string) {
 // TestLinkDown takes the network interface below the device down in the midst of traffic: what is outstanding ends, and says that the
 // port is down. When it is up again, there are connections again.
 func TestLinkDown(t *testing.T) {
-	errs := underTraffic(t, func() { tool(t, "ip link set dev bw0 down") })
-	tool(t, "ip link set dev bw0 up")
-	_ = exec.Command("ip", "-6", "addr", "add", "fd99::1/64", "dev", "bw0", "nodad").Run() // down takes it away
+	ownDevice(t)
+	errs := underTraffic(t, func() { tool(t, "ip link set dev bw9 down") })
+	tool(t, "ip link set dev bw9 up")
 	for i, err := range errs {
 		if err == nil || !strings.Contains(err.Error(), "is down") {
 			t.Errorf("the end %d does not say that the port is down: %v", i, err)
 		}
 	}
-	usable(t, "rxe0")
-	underTraffic(t, func() { tool(t, "ip link set dev bw0 down") })
-	tool(t, "ip link set dev bw0 up")
-	usable(t, "rxe0")
+	usable(t, "rxe9")
+	underTraffic(t, func() { tool(t, "ip link set dev bw9 down") })
+	tool(t, "ip link set dev bw9 up")
+	usable(t, "rxe9")
 }
 
 // TestRemoved removes the device in the midst of traffic: what is outstanding ends, and says so. The kernel waits until both ends have
 // closed the device.
 func TestRemoved(t *testing.T) {
+	ownDevice(t)
 	deleted := make(chan time.Duration, 1)
 	errs := underTraffic(t, func() {
 		go func() {
 			start := time.Now()
-			out, err := exec.Command("rdma", "link", "delete", "rxe0").CombinedOutput()
+			out, err := exec.Command("rdma", "link", "delete", "rxe9").CombinedOutput()
 			if err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
@@ -129,6 +141,6 @@ func TestRemoved(t *testing.T) {
 		}
 	}
 	t.Log("deleted in", <-deleted)
-	tool(t, "rdma link add rxe0 type rxe netdev bw0")
-	usable(t, "rxe0")
+	tool(t, "rdma link add rxe9 type rxe netdev bw9")
+	usable(t, "rxe9")
 }
