@@ -171,7 +171,7 @@ const (
 	portPatience = 5 * time.Second
 	// goingDown is how long a port that goes down may still say that it is up, while its requests fail already: the kernel takes the
 	// routes first.
-	goingDown = 50 * time.Millisecond
+	goingDown = 500 * time.Millisecond
 )
 
 // portStaysDown ends all queues, if the port is still down.

@@ -37,7 +37,11 @@ func (q *queue) reason(verb rdma.Verb, status uint32) *rdma.StatusError {
 	}
 	switch status {
 	case abi.WCLocQPOp, abi.WCRetryExc, abi.WCRespTimeout, abi.WCFatal, abi.WCGeneral:
-		if why := q.dom.adapter.troubleSoon(); why != "" { // so that nothing could go out
+		look := q.dom.adapter.trouble
+		if status == abi.WCLocQPOp { // as rdma_rxe says where there is no route any more
+			look = q.dom.adapter.troubleSoon
+		}
+		if why := look(); why != "" { // so that nothing could go out
 			e.Status, e.Detail = rdma.StatusPeerLost, why+"; "+e.Detail
 		}
 	}
