@@ -13,9 +13,5 @@ func Detect(ctx context.Context) (*Machine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return &Machine{
-		System: runtime.GOOS,
-		NUMA:   NUMA{Err: ErrNotLinux}, CXL: CXL{Err: ErrNotLinux}, RDMA: RDMA{Err: ErrNotLinux}, GPU: GPUs{Err: ErrNotLinux},
-		Limits: Limits{PageSize: known(uint64(os.Getpagesize()), "getpagesize")},
-	}, nil
+	return elsewhere(runtime.GOOS, uint64(os.Getpagesize())), nil
 }

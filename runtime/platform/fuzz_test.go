@@ -133,6 +133,17 @@ func FuzzTree(f *testing.F) {
 		if err != nil {
 			t.Skip(err) // the root itself is a link
 		}
+		// What is worked out of facts stands on whatever they are.
+		m.Residencies()
+		m.Missing()
+		for _, preset := range []Option{DataScience(), LowLatency(), EmbeddedHighPerformance(), DataCenter(), FromDetected(m)} {
+			if r, err := Configure(m, preset, WithCXL(), WithResizableBAR(), WithNUMA(Topology{Only: MakeIDs(0, 9), Near: "rxe0"})); (r == nil) == (err == nil) {
+				t.Errorf("%v and %v", r, err)
+			} else if r != nil {
+				r.Place(1 << 30)
+				_ = r.String()
+			}
+		}
 		text, err := json.Marshal(m)
 		if err != nil {
 			t.Fatal(err)

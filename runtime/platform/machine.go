@@ -17,6 +17,24 @@ type Machine struct {
 	GPU    GPUs   `json:"gpu"`
 	Limits Limits `json:"limits"`
 	Kernel Kernel `json:"kernel"`
+
+	// Unread is the directories that are there and could not be listed: what is below them is not in the lists above.
+	Unread []Unread `json:"unread,omitempty"`
+}
+
+// Unread is something that is there and could not be read.
+type Unread struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// elsewhere is a machine of another system than Linux: nothing is known of it but its pages.
+func elsewhere(system string, page uint64) *Machine {
+	return &Machine{
+		System: system, Root: "/",
+		NUMA: NUMA{Err: ErrNotLinux}, CXL: CXL{Err: ErrNotLinux}, RDMA: RDMA{Err: ErrNotLinux}, GPU: GPUs{Err: ErrNotLinux},
+		Limits: Limits{PageSize: known(page, "getpagesize")},
+	}
 }
 
 // DetectFS reads a machine from its files: fsys is the root, with sys, proc and dev in it. Files that are
@@ -39,6 +57,7 @@ func DetectFS(ctx context.Context, fsys fs.FS) (*Machine, error) {
 	m.CXL = t.cxl(devices)
 	m.Dax = t.dax(m.NUMA.Online)
 	t.kinds(m)
+	m.Unread = t.unread
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -144,9 +144,12 @@ func (t *tree) pci() (devices []pciDevice, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if class := t.number(pciDir + "/" + name + "/class"); class.Known() {
-			devices = append(devices, pciDevice{name, class.Value})
+		class := t.number(pciDir + "/" + name + "/class")
+		if !class.Known() {
+			t.missed(class.From, class.Err) // it may be a GPU
+			continue
 		}
+		devices = append(devices, pciDevice{name, class.Value})
 	}
 	return devices, nil
 }

@@ -133,6 +133,9 @@ func (t *tree) port(device string, n numbered) RDMAPort {
 func (t *tree) gids(port string) (gids []GID, netdev Fact[string]) {
 	netdev = unknown[string](port+"/gid_attrs/ndevs", fs.ErrNotExist)
 	list, err := t.numbered(port+"/gids", "")
+	if err == nil && len(list) > maxGIDs {
+		t.missed(port+"/gids", ErrTooLarge)
+	}
 	if err != nil || len(list) > maxGIDs {
 		return nil, netdev
 	}

@@ -27,6 +27,8 @@ type tree struct {
 	buf   []byte // what read reads into
 	reads int
 
+	unread []Unread
+
 	// What several facts are read from.
 	procStatus Fact[string]
 	mounts     []mount
@@ -117,8 +119,26 @@ func (t *tree) flag(name string) Fact[bool] {
 // ids reads a file that is a list of numbers.
 func (t *tree) ids(name string) Fact[IDs] { return then(t.text(name), ParseIDs) }
 
-// names lists a directory, sorted.
+// names lists a directory, sorted. One that is there and cannot be listed is said to be.
 func (t *tree) names(name string) ([]string, error) {
+	names, err := t.list(name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.missed(name, err)
+	}
+	return names, err
+}
+
+// maxUnread is the most that is said of what cannot be read.
+const maxUnread = 1000
+
+// missed notes what cannot be read, and is no fact by itself.
+func (t *tree) missed(name string, err error) {
+	if len(t.unread) < maxUnread {
+		t.unread = append(t.unread, Unread{name, plain(err)})
+	}
+}
+
+func (t *tree) list(name string) ([]string, error) {
 	if err := t.count(); err != nil {
 		return nil, err
 	}
@@ -163,7 +183,11 @@ func (t *tree) numbered(dir, prefix string) ([]numbered, error) {
 	if err != nil {
 		return nil, err
 	}
-	return numberedIn(names, prefix)
+	found, err := numberedIn(names, prefix)
+	if err != nil {
+		t.missed(dir, err)
+	}
+	return found, err
 }
 
 func numberedIn(names []string, prefix string) (found []numbered, err error) {

@@ -20,6 +20,7 @@ type Report struct {
 	GPU       gpu                  `json:"gpu"`
 	Limits    platform.Limits      `json:"limits"`
 	Kernel    platform.Kernel      `json:"kernel"`
+	Unread    []platform.Unread    `json:"unread,omitempty"`
 	Residency []platform.Residency `json:"residency"`
 	Missing   []*platform.Lack     `json:"missing"`
 
@@ -53,7 +54,7 @@ func New(m *platform.Machine, root string) *Report {
 		System: m.System, Root: root,
 		NUMA: numa{absent(m.NUMA.Err), m.NUMA}, CXL: cxl{absent(m.CXL.Err), m.CXL, m.Dax},
 		RDMA: rdma{absent(m.RDMA.Err), m.RDMA}, GPU: gpu{absent(m.GPU.Err), m.GPU},
-		Limits: m.Limits, Kernel: m.Kernel,
+		Limits: m.Limits, Kernel: m.Kernel, Unread: m.Unread,
 		Residency: m.Residencies(), Missing: m.Missing(), machine: m,
 	}
 	if r.Missing == nil {

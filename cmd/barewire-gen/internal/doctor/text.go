@@ -23,6 +23,12 @@ func (r *Report) Text(verbose bool) ([]byte, error) {
 	p.modules(&r.Kernel)
 	p.residencies(r.Residency)
 	p.missing(r.Missing)
+	if len(r.Unread) > 0 {
+		p.line("\nCould not be read, so what is below is not above:")
+		for _, u := range r.Unread {
+			p.line("  %s: %s", u.Path, u.Why)
+		}
+	}
 	if err := p.facts(r, verbose); err != nil {
 		return nil, err
 	}
