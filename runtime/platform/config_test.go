@@ -25,7 +25,7 @@ func TestConfigure(t *testing.T) {
 		{"data science without CXL", "memorysidecaches", []platform.Option{platform.DataScience()},
 			"nodes 0-3, near [0 1 2 3], far [] from 512 MiB, huge pages try, waiting adaptive, memory 1.1 TiB, locked unlimited; memory of the machine's own instead of a node of CXL memory"},
 		{"low latency", "cxl-stageB-sysram", []platform.Option{platform.LowLatency()},
-			"nodes 0-1,4, near [0 1], far [4], huge pages try, waiting busy, memory 2.4 GiB, locked unlimited; huge pages where the kernel makes some instead of free huge pages"},
+			"nodes 0-1,4, near [0 1], far [4], huge pages try, waiting busy, memory 2.4 GiB, locked unlimited; huge pages where the kernel makes some instead of free huge pages of 2 MiB"},
 		{"embedded", "nvidia-dgx-gb10", []platform.Option{platform.EmbeddedHighPerformance()},
 			"nodes 0, near [0], far [], huge pages never, waiting adaptive, memory 59.8 GiB, locked unlimited"},
 		{"data center, bounded", "32amd64-4s2n4c-cgroup2", []platform.Option{platform.DataCenter(), platform.WithMemoryLimit(1 << 30)},
@@ -70,6 +70,20 @@ func TestConfigure(t *testing.T) {
 		if !strings.Contains(got, x.want) {
 			t.Errorf("%s on %s:\n %s\nwant\n %s", x.name, x.machine, got, x.want)
 		}
+	}
+}
+
+// Reserved huge pages are those that allocators ask for: of 2 MiB.
+func TestHugePages(t *testing.T) {
+	const dir = "sys/kernel/mm/hugepages/hugepages-"
+	large := map[string]string{dir + "1048576kB/free_hugepages": "4", dir + "2048kB/free_hugepages": "0"}
+	must := platform.WithHugePages(platform.HugeMust)
+	if r, err := platform.Configure(in(t, small(large)), must); !errors.Is(err, platform.ErrLacks) {
+		t.Errorf("with pages of 1 GiB only: %v, %v", r, err)
+	}
+	large[dir+"2048kB/free_hugepages"] = "1"
+	if r, err := platform.Configure(in(t, small(large)), must); err != nil || r.HugePages != platform.HugeMust || r.HugeSize != 2<<20 {
+		t.Errorf("with one of 2 MiB: %v, %v", r, err)
 	}
 }
 

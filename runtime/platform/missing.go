@@ -169,7 +169,7 @@ func (m *Machine) missingLimits(say sayer) {
 		say("more locked memory", "registered memory is locked, and the limit is "+FormatBytes(may.Value)+" ("+may.From+")", m.lacksLock(Unlimited).Remedy)
 	}
 	if len(l.HugePages) > 0 && !slices.ContainsFunc(l.HugePages, func(h HugePages) bool { return h.Free.Or(0) > 0 }) {
-		say("free huge pages", "no pool has any", "as root: echo 512 > /proc/sys/vm/nr_hugepages")
+		say("free huge pages", "no pool has any", "as root: echo 512 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 	}
 	if l.THP.Or("") == "never" {
 		say("transparent huge pages", "they are off ("+l.THP.From+")", "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled")

@@ -63,7 +63,7 @@ type Resolved struct {
 	Dax []Dax
 	// LargeFrom is the bytes from which on buffers go to Far; 0: none does.
 	LargeFrom uint64
-	// HugePages says whether memory is asked for with huge pages, and HugeSize of how many bytes a page; 0: the system's choice.
+	// HugePages says whether memory is asked for with huge pages. HugeSize is the bytes of a reserved one, of which some are free; 0: there are none.
 	HugePages HugeMode
 	HugeSize  uint64
 	// Wait is how to wait for devices.
@@ -221,22 +221,23 @@ func (r *Resolved) places(t *ask[Topology]) {
 	r.Dax = r.Machine.Mappable()
 }
 
-// hugePages takes the pool with the smallest pages, as programs are used to.
+// hugePage is the reserved pages that allocators of package barewire ask for.
+const hugePage = 2 << 20
+
+// hugePages looks for free pages of the size that allocators ask for; of others there may be as many as there will.
 func (r *Resolved) hugePages(want *ask[HugeMode], lacks *lacking) {
 	if want == nil || want.what == HugeNever {
 		return
 	}
 	r.HugePages = want.what
-	pools := slices.Clone(r.Machine.Limits.HugePages)
-	slices.SortFunc(pools, func(a, b HugePages) int { return cmpUint(a.Size, b.Size) })
-	for _, p := range pools {
-		if p.Free.Or(0) > 0 {
+	for _, p := range r.Machine.Limits.HugePages {
+		if p.Size == hugePage && p.Free.Or(0) > 0 {
 			r.HugeSize = p.Size
 			return
 		}
 	}
 	if want.what == HugeMust {
-		lacks.note(&Lack{Asked: "free huge pages", Why: "no pool of sys/kernel/mm/hugepages has any", Remedy: "as root: echo 512 > /proc/sys/vm/nr_hugepages"}, want.optional, "huge pages where the kernel makes some")
+		lacks.note(&Lack{Asked: "free huge pages of 2 MiB", Why: "sys/kernel/mm/hugepages has none", Remedy: "as root: echo 512 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"}, want.optional, "huge pages where the kernel makes some")
 		r.HugePages = HugeTry
 	}
 }
