@@ -55,3 +55,27 @@ func TestDeviceOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestPassedOver: a device that is not the one asked for is told of with why it could not be used anyhow: the stand-in of a provider
+// that has none says why.
+func TestPassedOver(t *testing.T) {
+	none := DeviceInfo{Provider: "verbs", Name: "none", Transport: "RoCEv2", State: "not there: no kernel support"}
+	other := DeviceInfo{Provider: "iwarp", Name: "tcp", Transport: "iWARP", State: StateActive}
+	for _, c := range []struct {
+		cfg  Config
+		info DeviceInfo
+		want string
+	}{
+		{Config{}, other, ""},
+		{Config{}, none, "it is not there: no kernel support"},
+		{Config{Device: "verbs"}, none, "it is not there: no kernel support"},
+		{Config{Device: "verbs/rxe0"}, none, `it is not "verbs/rxe0", and it is not there: no kernel support`},
+		{Config{Device: "rxe0"}, other, `it is not "rxe0"`},
+		{Config{Transport: InfiniBand{}}, none, "it is RoCEv2, and InfiniBand is wanted, and it is not there: no kernel support"},
+	} {
+		ok, why := c.cfg.wants(c.info)
+		if why != c.want || ok != (why == "") {
+			t.Errorf("%q %v, %s: %q, want %q", c.cfg.Device, c.cfg.Transport, c.info.Name, why, c.want)
+		}
+	}
+}

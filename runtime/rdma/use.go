@@ -90,16 +90,24 @@ func rank(d DeviceInfo) int {
 	return r
 }
 
-// wants reports whether a configuration would take a device, and else why not.
+// wants reports whether a configuration would take a device, and else why not. That it could not be used anyhow is said too: of a
+// provider that has no device there may be one that says why, and it has another name.
 func (c *Config) wants(d DeviceInfo) (bool, string) {
-	if c.Device != "" && c.Device != d.Provider && c.Device != d.Name && c.Device != d.Provider+"/"+d.Name {
-		return false, fmt.Sprintf("it is not %q", c.Device)
-	}
-	if c.Transport != nil && c.Transport.String() != d.Transport {
-		return false, fmt.Sprintf("it is %s, and %s is wanted", d.Transport, c.Transport)
-	}
+	state := ""
 	if d.State != StateActive {
-		return false, "it is " + cmp.Or(d.State, "in an unknown state")
+		state = "it is " + cmp.Or(d.State, "in an unknown state")
 	}
-	return true, ""
+	why := ""
+	if c.Device != "" && c.Device != d.Provider && c.Device != d.Name && c.Device != d.Provider+"/"+d.Name {
+		why = fmt.Sprintf("it is not %q", c.Device)
+	} else if c.Transport != nil && c.Transport.String() != d.Transport {
+		why = fmt.Sprintf("it is %s, and %s is wanted", d.Transport, c.Transport)
+	}
+	switch {
+	case why != "" && state != "":
+		why += ", and " + state
+	case state != "":
+		why = state
+	}
+	return why == "", why
 }
