@@ -155,7 +155,7 @@ func TestKill(t *testing.T) {
 }
 
 func killed(t *testing.T, role string, s stage) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	dev := must(rdma.Open(ctx, rdma.Config{Provider: standard, Device: device(t), Logger: slog.New(slog.DiscardHandler)}))(t)
 	defer func() {
@@ -176,11 +176,12 @@ func killed(t *testing.T, role string, s stage) {
 	if err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the other process was killed, and this side ended with %v", err)
 	}
-	if s := conn.Stats(); s.InFlight != 0 || s.Violations != 0 {
-		t.Errorf("%v: the witness saw %+v", err, s)
-	}
 	if err := conn.Close(); err != nil {
 		t.Errorf("close: %v", err)
+	}
+	// Not before: messages of the runtime's own may be under way until then.
+	if s := conn.Stats(); s.InFlight != 0 || s.Violations != 0 {
+		t.Errorf("%v: the witness saw %+v", err, s)
 	}
 }
 
@@ -236,7 +237,7 @@ func resources(t testing.TB) string {
 func left(t testing.TB, before string) {
 	t.Helper()
 	var now string
-	for range 100 {
+	for range 300 {
 		if now = resources(t); now == before {
 			return
 		}
