@@ -104,7 +104,7 @@ func command(ctx context.Context, args []string) error {
 	flags.BoolVar(&o.verbose, "v", name == "run" || name == "exec", "print what tests say as it comes")
 	flags.BoolVar(&o.race, "race", false, "build tests with the race detector")
 	flags.IntVar(&o.lanes, "j", 2, "boots side by side")
-	flags.DurationVar(&o.timeout, "timeout", 0, "for each test binary (default 5m, with -race 20m)")
+	flags.DurationVar(&o.timeout, "timeout", 0, "for each test binary (default 10m, with -race 40m)")
 	if name == "run" || name == "exec" {
 		flags.StringVar(&o.preset, "preset", "rdma", "machine: see lab list")
 		flags.StringVar(&o.kernel, "kernel", "6.12", "series of the kernel: "+strings.Join(kernels, ", "))
@@ -116,7 +116,7 @@ func command(ctx context.Context, args []string) error {
 		return usageError("that is no way to call lab " + name)
 	}
 	if o.timeout == 0 {
-		if o.timeout = 5 * time.Minute; o.race {
+		if o.timeout = 10 * time.Minute; o.race {
 			o.timeout *= 4
 		}
 	}
