@@ -472,6 +472,15 @@ var infoPacket = barewire.TypeInfo{
 // PacketCPU is memory for Packet values in the machine's own memory.
 type PacketCPU[A barewire.Access] = barewire.Region[Packet, barewire.CPU, A]
 
+// PacketNUMA is memory for Packet values in the machine's memory at one node.
+type PacketNUMA[A barewire.Access] = barewire.Region[Packet, barewire.NUMA, A]
+
+// PacketCXL is memory for Packet values in memory behind CXL.
+type PacketCXL[A barewire.Access] = barewire.Region[Packet, barewire.CXL, A]
+
+// PacketUnified is memory for Packet values in memory that is coherent for host and devices.
+type PacketUnified[A barewire.Access] = barewire.Region[Packet, barewire.Unified, A]
+
 // PacketRemote is Packet values in the memory of a peer.
 type PacketRemote[A barewire.RemoteAccess] = barewire.Remote[Packet, A]
 
@@ -481,6 +490,34 @@ type PacketWindow[A barewire.Access] = barewire.Window[Packet, A]
 // PacketInCPU is the place of regions in the machine's own memory.
 func PacketInCPU() barewire.Place[Packet, barewire.CPU] {
 	return barewire.MintPlace[Packet, barewire.CPU](&infoPacket, barewire.InCPU, -1, false)
+}
+
+// PacketInCPUOrUnified is the place of regions in the machine's own memory,
+// or in unified memory where there is none.
+func PacketInCPUOrUnified() barewire.Place[Packet, barewire.Unified] {
+	return barewire.MintPlace[Packet, barewire.Unified](&infoPacket, barewire.InCPU, -1, true)
+}
+
+// PacketInNUMA is the place of regions in the machine's memory at one node.
+func PacketInNUMA() barewire.Place[Packet, barewire.NUMA] {
+	return barewire.MintPlace[Packet, barewire.NUMA](&infoPacket, barewire.InNUMA, -1, false)
+}
+
+// PacketInNUMAOrUnified is the place of regions in the machine's memory at one node,
+// or in unified memory where there is none.
+func PacketInNUMAOrUnified() barewire.Place[Packet, barewire.Unified] {
+	return barewire.MintPlace[Packet, barewire.Unified](&infoPacket, barewire.InNUMA, -1, true)
+}
+
+// PacketInCXL is the place of regions in memory behind CXL.
+func PacketInCXL() barewire.Place[Packet, barewire.CXL] {
+	return barewire.MintPlace[Packet, barewire.CXL](&infoPacket, barewire.InCXL, -1, false)
+}
+
+// PacketInCXLOrUnified is the place of regions in memory behind CXL,
+// or in unified memory where there is none.
+func PacketInCXLOrUnified() barewire.Place[Packet, barewire.Unified] {
+	return barewire.MintPlace[Packet, barewire.Unified](&infoPacket, barewire.InCXL, -1, true)
 }
 
 // PacketLocal is the grant for this machine's devices only.

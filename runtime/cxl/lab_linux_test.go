@@ -283,7 +283,7 @@ func TestLabNode(t *testing.T) {
 		t.Errorf("a device that is a node: %v", err)
 	}
 	p := nodePool(t, node, cxl.Size(2<<30))
-	const n = 1 << 17 // 8 MiB
+	const n = 1 << 16 // 4 MiB
 	r, err := cxl.New(p, placed.SensorInCXL(), n)
 	if err != nil {
 		t.Fatal(err)
@@ -292,10 +292,12 @@ func TestLabNode(t *testing.T) {
 	if at := kernelSays(t, r); at[node] < n*64/4096 || len(at) != 1 {
 		t.Errorf("the kernel says %v, want all at %d", at, node)
 	}
-	_, err = cxl.New(p, placed.SensorInCXL(), (1<<30+64<<20)/64)
-	wrong(t, err, cxl.ErrElsewhere)
-	t.Log(err)
-	is(t, r, data)
+	if reserved { // the emulator has memory of a CXL device be a device, which takes minutes to fill
+		_, err = cxl.New(p, placed.SensorInCXL(), (1<<30+64<<20)/64)
+		wrong(t, err, cxl.ErrElsewhere)
+		t.Log(err)
+		is(t, r, data)
+	}
 	dev, err := rdma.Open(t.Context(), rdma.Config{Provider: verbs.New(verbs.Options{})})
 	if err != nil {
 		t.Fatal(err)

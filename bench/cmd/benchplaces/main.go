@@ -1,0 +1,132 @@
+// Command benchplaces measures regions by where they lie, in one run: allocating and freeing them beside mmap alone and Go's make; taking them out
+// of a pool, as it fills, beside make; and loops over their elements beside a plain slice.
+//
+// The pool is on the node of this machine's own memory, which is taken to be CXL's: what is measured is our code, not the memory. Rows are run in
+// interleaved passes; figures are medians of CPU time, the garbage collector's included. A row that is touched writes to each page.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/fidelityframework/barewire-gen/bench/internal/cputime"
+	"github.com/fidelityframework/barewire-gen/bench/internal/figures"
+)
+
+// row is one way to do what a table is about.
+type row struct {
+	name  string
+	run   func(n int) error
+	times []float64 // ns of CPU for one
+}
+
+// table is rows that do the same. The first of those that are ours is compared with the others.
+type table struct {
+	title string
+	rows  []*row
+	ours  int     // of rows
+	most  float64 // of the fastest other row's time; 0: nothing is wanted
+	close []func() error
+}
+
+func main() {
+	passes := flag.Int("passes", 7, "interleaved passes")
+	quick := flag.Bool("quick", false, "small sizes, one pass: that it works")
+	flag.Parse()
+	if *quick {
+		*passes = 1
+	}
+	if err := run(*passes, *quick); err != nil {
+		fmt.Fprintln(os.Stderr, "benchplaces:", err)
+		os.Exit(1)
+	}
+}
+
+func run(passes int, quick bool) error {
+	fmt.Printf("%s; %d passes, medians of CPU time\n", figures.Machine(), passes)
+	for _, make := range []func(bool) ([]*table, error){allocations, pools, loops} {
+		tables, err := make(quick)
+		if err != nil {
+			return err
+		}
+		for _, t := range tables {
+			if err := t.measure(passes); err != nil {
+				return fmt.Errorf("%s: %w", t.title, err)
+			}
+			t.print()
+			for _, c := range t.close {
+				if err := c(); err != nil {
+					return err
+				}
+			}
+			runtime.GC()
+		}
+	}
+	return nil
+}
+
+// window is how long a row runs in a pass, ns; once at least.
+const window = 10e6
+
+// measure runs the rows in turn.
+func (t *table) measure(passes int) error {
+	counts := make([]int, len(t.rows))
+	for i, r := range t.rows {
+		n := 1
+		for {
+			took, err := r.once(n)
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			if took*float64(n) > window/4 {
+				counts[i] = max(int(window/took), 1)
+				break
+			}
+			n *= 4
+		}
+	}
+	for range passes {
+		for i, r := range t.rows {
+			took, err := r.once(counts[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			r.times = append(r.times, took)
+		}
+	}
+	return nil
+}
+
+// once runs a row n times and says how long one took.
+func (r *row) once(n int) (float64, error) {
+	start := cputime.Self()
+	err := r.run(n)
+	return float64(cputime.Self()-start) / float64(n), err
+}
+
+func (r *row) median() float64 { return figures.Median(r.times) }
+
+// print prints the table, each row's time over ours.
+func (t *table) print() {
+	fmt.Printf("\n%s\n", t.title)
+	ours, best := t.rows[t.ours].median(), 0.0
+	for i, r := range t.rows {
+		if i < t.ours && (best == 0 || r.median() < best) {
+			best = r.median()
+		}
+		fmt.Printf("  %-28s %14s ns %8.2f\n", r.name, figures.Number(r.median()), r.median()/ours)
+	}
+	if t.most > 0 {
+		met := "met"
+		worst := 0.0
+		for _, r := range t.rows[t.ours:] {
+			worst = max(worst, r.median()/best)
+		}
+		if worst > t.most {
+			met = "NOT met"
+		}
+		fmt.Printf("  wanted: at most %.2f of the fastest that is not ours; the slowest of ours takes %.2f: %s\n", t.most, worst, met)
+	}
+}

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fidelityframework/barewire-gen/bench/regions"
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/cxl"
+	"github.com/fidelityframework/barewire-gen/runtime/numa"
+)
+
+const packet = 64
+
+var page = os.Getpagesize()
+
+// touch writes to each page.
+func touch(b []byte) {
+	for i := 0; i < len(b); i += page {
+		b[i] = 1
+	}
+}
+
+// kept keeps what was made from being left out.
+var kept []byte
+
+// times does something so many times.
+func times(f func() error) func(int) error {
+	return func(n int) error {
+		for range n {
+			if err := f(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// mapped is mmap(2) alone.
+func mapped(size int, use func([]byte)) func() error {
+	return func() error {
+		b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return err
+		}
+		use(b)
+		return unix.Munmap(b)
+	}
+}
+
+// made is Go's make.
+func made(size int, use func([]byte)) func() error {
+	return func() error {
+		b := make([]byte, size)
+		use(b)
+		kept = b
+		return nil
+	}
+}
+
+// region is an allocator of ours.
+func region[R barewire.HostAddressable](use func([]byte), alloc func() (*barewire.Region[regions.Packet, R, barewire.Unregistered], error)) func() error {
+	return func() error {
+		r, err := alloc()
+		if err != nil {
+			return err
+		}
+		if use == nil {
+			return r.Close()
+		}
+		w, err := barewire.Open(r)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < w.Len(); i += page / packet {
+			regions.PacketAt(w, i).SetSeq(1)
+		}
+		return errors.Join(w.Close(), r.Close())
+	}
+}
+
+func nothing([]byte) {}
+
+// human is a size in words.
+func human(n int) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
+// allocations are beside mmap and make.
+func allocations(quick bool) (all []*table, err error) {
+	node := 0
+	if r, err := numa.Local(regions.PacketInNUMA(), 1); err == nil {
+		p, perr := barewire.Placement(r)
+		node = max(p.Node, 0)
+		if err := errors.Join(perr, r.Close()); err != nil {
+			return nil, err
+		}
+	} else {
+		return nil, fmt.Errorf("memory cannot be placed here: %w", err)
+	}
+	sizes := []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30}
+	if quick {
+		sizes = sizes[:3]
+	}
+	for _, size := range sizes {
+		n := size / packet
+		news := func() (*barewire.Region[regions.Packet, barewire.CPU, barewire.Unregistered], error) {
+			return barewire.New(regions.PacketInCPU(), n)
+		}
+		all = append(all,
+			&table{title: "allocate and free " + human(size) + ", not touched", ours: 2, rows: []*row{
+				{name: "mmap, munmap", run: times(mapped(size, nothing))},
+				{name: "make", run: times(made(size, nothing))},
+				{name: "barewire.New", run: times(region(nil, news))},
+			}},
+			&table{title: "allocate, touch and free " + human(size), ours: 2, rows: []*row{
+				{name: "mmap, munmap", run: times(mapped(size, touch))},
+				{name: "make", run: times(made(size, touch))},
+				{name: "barewire.New", run: times(region(touch, news))},
+				{name: "numa.New, looked for", run: times(region(touch, func() (*barewire.Region[regions.Packet, barewire.NUMA, barewire.Unregistered], error) {
+					return numa.New(node, regions.PacketInNUMA(), n)
+				}))},
+			}})
+	}
+	return all, nil
+}
+
+// pool is of 1 GiB of the machine's memory.
+func pool() (*cxl.Pool, error) {
+	return cxl.Open(context.Background(), cxl.Node(0), cxl.Assume(), cxl.Size(1<<30))
+}
+
+// pools are beside make, the pool empty, half full, and nearly full, in pieces.
+func pools(quick bool) (all []*table, err error) {
+	sizes := []int{4 << 10, 64 << 10, 1 << 20}
+	if quick {
+		sizes = sizes[:1]
+	}
+	for _, size := range sizes {
+		t := &table{title: "a region of " + human(size) + " out of a pool, and back", ours: 1, rows: []*row{{name: "make", run: times(made(size, nothing))}}}
+		for _, full := range []int{0, 50, 90} {
+			p, err := pool()
+			if err != nil {
+				return nil, err
+			}
+			filled, err := fill(p, full)
+			if err != nil {
+				return nil, err
+			}
+			alloc := func() (*barewire.Region[regions.Packet, barewire.CXL, barewire.Unregistered], error) {
+				return cxl.New(p, regions.PacketInCXL(), size/packet)
+			}
+			t.rows = append(t.rows, &row{name: fmt.Sprintf("cxl.New, %d %% full", full), run: times(region(nil, alloc))})
+			t.close = append(t.close, func() error {
+				for _, r := range filled {
+					if err := r.Close(); err != nil {
+						return err
+					}
+				}
+				return p.Close()
+			})
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// fill takes regions of 192 KiB until so many percent are taken, with holes of that size.
+func fill(p *cxl.Pool, percent int) (kept []*barewire.Region[regions.Packet, barewire.CXL, barewire.Unregistered], err error) {
+	const size = 192 << 10
+	var holes []*barewire.Region[regions.Packet, barewire.CXL, barewire.Unregistered]
+	for s := p.Stats(); s.Used < s.Size/100*uint64(percent); s = p.Stats() {
+		r, err := cxl.New(p, regions.PacketInCXL(), size/packet)
+		if err != nil {
+			return nil, err
+		}
+		if kept = append(kept, r); len(kept)%8 != 0 {
+			continue
+		}
+		if r, err = cxl.New(p, regions.PacketInCXL(), size/packet); err != nil {
+			return nil, err
+		}
+		holes = append(holes, r)
+	}
+	for _, r := range holes {
+		if err := r.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// elements is how many a loop goes over: they stay in the nearest cache.
+const elements = 256
+
+var sum uint64
+
+//go:noinline
+func overSlice(s []regions.Packet) (u uint64) {
+	for i := range s {
+		u += s[i].Seq
+	}
+	return u
+}
+
+//go:noinline
+func overWindow(w regions.PacketWindow[barewire.Unregistered]) (u uint64) {
+	for _, v := range regions.PacketAll(w) {
+		u += v.Seq()
+	}
+	return u
+}
+
+// loops are over elements, wherever they lie.
+func loops(bool) ([]*table, error) {
+	t := &table{title: fmt.Sprintf("read a field of each of %d elements", elements), ours: 1, most: 1.1}
+	b := make([]byte, elements*packet+packet)
+	off := 0
+	s, err := regions.PacketSliceOver(b[off : off+elements*packet])
+	for err != nil && off < packet { // until it is aligned
+		off++
+		s, err = regions.PacketSliceOver(b[off : off+elements*packet])
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.rows = append(t.rows, &row{name: "a slice", run: func(n int) error {
+		for range n {
+			sum += overSlice(s)
+		}
+		runtime.KeepAlive(s)
+		return nil
+	}})
+	p, err := pool()
+	if err != nil {
+		return nil, err
+	}
+	return []*table{t}, errors.Join(
+		loop(t, "cpu", func() (*barewire.Region[regions.Packet, barewire.CPU, barewire.Unregistered], error) {
+			return barewire.New(regions.PacketInCPU(), elements)
+		}),
+		loop(t, "numa", func() (*barewire.Region[regions.Packet, barewire.NUMA, barewire.Unregistered], error) {
+			return numa.Local(regions.PacketInNUMA(), elements)
+		}),
+		loop(t, "cxl", func() (*barewire.Region[regions.Packet, barewire.CXL, barewire.Unregistered], error) {
+			return cxl.New(p, regions.PacketInCXL(), elements)
+		}),
+		loop(t, "unified", func() (*barewire.Region[regions.Packet, barewire.Unified, barewire.Unregistered], error) {
+			return cxl.New(nil, regions.PacketInCXLOrUnified(), elements)
+		}),
+		closing(t, p.Close),
+	)
+}
+
+// closing adds what is closed after the table.
+func closing(t *table, f func() error) error {
+	t.close = append(t.close, f)
+	return nil
+}
+
+// loop adds a row over a window.
+func loop[R barewire.HostAddressable](t *table, name string, alloc func() (*barewire.Region[regions.Packet, R, barewire.Unregistered], error)) error {
+	r, err := alloc()
+	if err != nil {
+		return err
+	}
+	w, err := barewire.Open(r)
+	if err != nil {
+		return errors.Join(err, r.Close())
+	}
+	t.rows = append(t.rows, &row{name: "a window, " + name, run: func(n int) error {
+		for range n {
+			sum += overWindow(w)
+		}
+		return nil
+	}})
+	return closing(t, func() error { return errors.Join(w.Close(), r.Close()) })
+}
