@@ -116,12 +116,30 @@ The compiler's errors are those of %[1]c%[2]s%[1]c, shortened: a type that is "m
 
 `
 
-// devices is for memory that the runtime does not have yet. The corpus of the analyzers is held to it.
+// devices is for memory of devices, hosts and nodes. The corpus of the analyzers is held to what it says of vet.
 const devices = `
 ## Memory of devices
 
-There is no memory of GPUs here yet, none that hosts share without coherence, and none that is bound to a node. What such memory asks for can be
-said already, by directives: ` + "`fills`, `acquires`, `yields`, `needs`, `cleans`, `hands`, `within` and `meets`" + `; the analyzers' corpus has types that carry them.
+Memory of GPUs is that of ` + "`runtime/gpu`" + `, memory at nodes that of ` + "`runtime/numa`" + `, and memory behind CXL that of ` + "`runtime/cxl`" + `. What memory of devices asks for is said by directives: ` + "`fills`" + `, ` + "`acquires`" + `, ` + "`yields`" + `, ` + "`needs`" + `, ` + "`cleans`" + `, ` + "`hands`" + `, ` + "`within`" + ` and ` + "`meets`" + `; the
+analyzers' corpus has types that carry them, and a test holds what is found on ` + "`runtime/gpu`" + ` itself (` + "`analyzers/testdata/gpu`" + `). The mistakes that concern GPUs,
+beside those for vet below:
+
+| | mistake | here |
+|---|---|---|
+| memory 1, 2 | an address of the device is read or written by the host | does not compile; by unsafe code it faults |
+| memory 3, 20 | a pointer, or what has one, goes to the device | does not compile: schemas have none |
+| memory 4, 6, 7, 8 | the host's memory where the device's is wanted, a copy in a direction that the memory has not | does not compile |
+| memory 5 | the host's address of pinned memory where the device has another | no address is asked for: the region has both |
+| memory 9, 10, 12 | memory is closed while a copy or a kernel has it | error, and vet; the host's reading or writing meanwhile, vet alone |
+| memory 13, 14 | a block is used again before its operation has ended | error: a region is closed only when nothing has it, and then its memory goes back to the driver |
+| memory 15 | managed memory is touched while a kernel runs | does not compile without acquiring it, for which kernels are waited and then refused; unified memory takes a witness; by unsafe code it faults |
+| memory 16 | memory of a kind that the device has not | error |
+| memory 17, 18 | memory of one device or context is used, or freed, on another | error; a region frees itself |
+| memory 19 | a thread without a context | cannot happen: calls make their own current |
+| memory 22, 23 | a dma-buf at a wrong offset; a window registered with a network card | memory begins at whole pages; a window cannot be registered: does not compile |
+
+24 (pinned memory at another node than the GPU) is not looked at yet.
+
 Of the mistakes that programs with such memory were found to have, these are for vet to find, where the functions say so:
 
 | | mistake | here |
@@ -141,7 +159,23 @@ leave the memory as it was has to make the second stream wait itself, since no d
 
 29 is not for vet: that a descriptor is one of device-dax is in the name that was opened, often in another function or in a configuration, and a mapping
 with the right offset and length is no mistake. The kernel refuses a length or a private mapping that does not fit, but not an offset, nor a length
-beyond the device's end; these are for an allocator to check. A slice that was mapped by hand cannot become a region: that does not compile, as in 8.
+beyond the device's end; ` + "`cxl.Open`" + ` checks these. A slice that was mapped by hand cannot become a region: that does not compile, as in 8.
+
+And these are for the types, or for the allocators ` + "`numa`" + ` and ` + "`cxl`" + `, each with the test that commits it:
+
+| | mistake | here | test |
+|---|---|---|---|
+| memory 25 | memory is bound after it was touched, and stays elsewhere | cannot happen: it is bound before anybody has it, touched, and each page looked for | ` + "`TestNew`" + ` in ` + "`runtime/numa`" + `, ` + "`TestLabNodes`" + ` |
+| memory 26, 31, 33 | the kernel moves pages later, or the node is taken away | error where registering moves them (` + "`ErrPlacementLost`" + `); else ` + "`Placement`" + ` tells, when it is asked | ` + "`TestLabNode`" + ` in ` + "`runtime/cxl`" + ` |
+| memory 27 | a node that is not there, or a mask that is too small for it | error; masks have room for all nodes that a kernel can have | ` + "`TestNoNode`" + ` in ` + "`runtime/internal/mempolicy`" + ` |
+| memory 28 | a container's EPERM is read as something else | error ` + "`ErrForbidden`" + `, or the fallback with that reason | ` + "`TestForbidden`" + ` in ` + "`runtime/numa`" + ` |
+| memory 29 | an offset, length or size that a device-dax does not take | error ` + "`ErrPart`" + ` | ` + "`TestOpen`" + ` in ` + "`runtime/cxl`" + ` |
+| memory 30 | no page is left at the node: a signal, or a process that is killed | error ` + "`ErrElsewhere`" + ` | ` + "`TestLabFull`" + ` in ` + "`runtime/numa`" + ` |
+| memory 32 | memory that was wanted behind CXL is the machine's own, silently | does not compile: it is of another type; else error | ` + "`TestMisuse`" + `, ` + "`TestFallback`" + ` in ` + "`runtime/cxl`" + ` |
+| memory 34 | a flush is forgotten on memory that is not coherent | does not compile: there is no view, only ` + "`Publish`" + ` and ` + "`Snapshot`" + ` | ` + "`TestMisuse`" + `, ` + "`TestForgetful`" + ` in ` + "`runtime/cxl`" + ` |
+| memory 35 | a line is given up without a fence, and read stale | cannot happen: fences are a part of it | ` + "`TestKeeps`" + ` in ` + "`runtime/internal/flush`" + ` |
+| memory 36 | the wrong instruction of the cache for what is wanted | cannot happen: there is one, to the point of coherency; durability is not offered | the same |
+| memory 37 | a poisoned line ends the program | error ` + "`ErrMemory`" + ` of ` + "`CopyOut`" + ` and ` + "`CopyIn`" + `, which names region and element; by a window it still does | ` + "`TestBulk`" + ` in ` + "`runtime`" + `, ` + "`TestLabPoison`" + ` in ` + "`runtime/numa`" + ` |
 `
 
 // section is what is said to one entry.
