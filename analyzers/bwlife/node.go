@@ -29,7 +29,7 @@ func (p placed) number() (int, bool) { return p.node.V, p.node.Is == facts.IsCon
 // placement follows a value back to what fixes its node: its type, or the call that allocated its memory, through views, windows, and what the
 // memory was moved to. Where the two say different things nothing is known.
 func (a *analyzer) placement(v ssa.Value, depth int) placed {
-	if depth > maxOrigin {
+	if depth > maxOrigin || a.migrates(v, 0) {
 		return unplaced
 	}
 	made := a.placedBy(v, depth)
@@ -110,6 +110,40 @@ func (a *analyzer) placedBy(v ssa.Value, depth int) placed {
 		}
 	}
 	return unplaced
+}
+
+// migrates reports whether memory is moved to another node somewhere in the function, or a literal of it: then it is not known when it is where.
+func (a *analyzer) migrates(v ssa.Value, depth int) bool {
+	if v.Referrers() == nil || depth > 4 {
+		return false
+	}
+	return slices.ContainsFunc(*v.Referrers(), func(ref ssa.Instruction) bool {
+		switch ref := ref.(type) {
+		case ssa.CallInstruction:
+			return a.migratesIn(ref.Common(), v)
+		case *ssa.Store: // a variable that holds it
+			return ref.Val == v && a.migrates(ref.Addr, depth+1)
+		case *ssa.UnOp:
+			_, variable := v.Type().Underlying().(*types.Pointer)
+			return variable && ref.Op == token.MUL && a.migrates(ref, depth+1)
+		case *ssa.MakeClosure:
+			for i, b := range ref.Bindings {
+				if b == v && a.migrates(ref.Fn.(*ssa.Function).FreeVars[i], depth+1) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+func (a *analyzer) migratesIn(c *ssa.CallCommon, v ssa.Value) bool {
+	obj := callee(c)
+	if obj == nil {
+		return false
+	}
+	sum := a.effects(obj)
+	return sum != nil && slices.ContainsFunc(sum.Migrates, func(i int) bool { return i < len(c.Args) && c.Args[i] == v })
 }
 
 // handsOn reports whether a result is of the memory of a parameter.

@@ -74,7 +74,7 @@ func PlacingOf[T barewire.Fixed[T], R nodeMemory, A barewire.Access](r *barewire
 // [barewire.ErrSiblings]. The error is [barewire.ErrPlace] with a reason; then the memory is where it was, as far as
 // the kernel takes it back there.
 //
-//barewire:effect uses=r
+//barewire:effect uses=r, migrates=r
 func Migrate[T barewire.Fixed[T]](r *barewire.Region[T, barewire.NUMA, barewire.Unregistered], node int) error {
 	h, gen, err := barewire.Core(friend, r)
 	if err != nil {

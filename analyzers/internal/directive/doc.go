@@ -57,6 +57,7 @@
 //	refers=R of P at I   R is what a peer reaches P by, from the element I on; also "at all"
 //	places=P             what is posted is in the memory that P refers to when it was flushed, or somebody said so: not before
 //	node=R of A          the memory of the result R is on the node of A; of several the first that is no constant below 0
+//	migrates=P           the memory of P may be on another node from now on
 //	pins=A               the goroutine's thread runs on the node of A from now on
 //	runs=F of A          the function F is called on a thread that runs on the node of A, and not after the call
 //	alias=R of P         R is P

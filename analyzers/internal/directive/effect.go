@@ -42,6 +42,7 @@ const (
 	Places   Verb = "places"
 	Pins     Verb = "pins"
 	Runs     Verb = "runs"
+	Migrates Verb = "migrates"
 	Address  Verb = "address"
 	Narrows  Verb = "narrows"
 	Names    Verb = "names"
@@ -50,7 +51,7 @@ const (
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
-	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Places: false, Names: false,
+	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Migrates: false, Places: false, Names: false,
 	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Refers: true, Meets: true, Runs: true, Address: true, Narrows: true,
 }
 

@@ -86,9 +86,13 @@ func (d *declared) clause(c directive.Clause) error {
 		d.out.Hears = d.out.Hears || c.Verb == directive.Hears
 		_, err := d.param(c.What)
 		return err
-	case directive.Places:
+	case directive.Places, directive.Migrates:
 		p, err := d.param(c.What)
-		d.out.Places = append(d.out.Places, p)
+		if c.Verb == directive.Places {
+			d.out.Places = append(d.out.Places, p)
+		} else {
+			d.out.Migrates = append(d.out.Migrates, p)
+		}
 		return err
 	case directive.Pins, directive.Node, directive.Runs:
 		return d.nodes(c)

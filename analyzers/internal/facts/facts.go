@@ -42,6 +42,7 @@ type Func struct {
 	NeverNil []int // results that are never nil
 	Reads    []int // parameters whose memory it surely reads
 	Writes   []int // or writes
+	Migrates []int // parameters whose memory may be on another node from now on
 	Places   []int // parameters that refer to memory which it writes some time
 	Flushes  bool  // it may wait for operations that it was not given
 	Hears    bool  // it may wait for somebody who says that operations have ended
@@ -221,7 +222,7 @@ func (f *Func) String() string {
 	for _, m := range []struct {
 		what string
 		list []int
-	}{{"reads", f.Reads}, {"writes", f.Writes}, {"places", f.Places}} {
+	}{{"reads", f.Reads}, {"writes", f.Writes}, {"places", f.Places}, {"migrates", f.Migrates}} {
 		if len(m.list) > 0 {
 			parts = append(parts, fmt.Sprintf("%s %v", m.what, m.list))
 		}
@@ -303,7 +304,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Booked) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && !f.Flushes && !f.Hears && !f.Asks && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Booked) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && len(f.Migrates) == 0 && !f.Flushes && !f.Hears && !f.Asks && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.
@@ -340,7 +341,7 @@ func (f *Func) Sort() {
 	slices.SortFunc(f.Pins, Bound.compare)
 	f.Pins = slices.Compact(f.Pins)
 	slices.SortFunc(f.Lends, func(a, b Lend) int { return cmp.Or(cmp.Compare(a.Func, b.Func), cmp.Compare(a.Of, b.Of)) })
-	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Places, &f.Booked} {
+	for _, list := range []*[]int{&f.NeverNil, &f.Reads, &f.Writes, &f.Places, &f.Booked, &f.Migrates} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
