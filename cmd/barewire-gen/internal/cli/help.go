@@ -32,7 +32,8 @@ func (a *app) completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "completion bash|zsh|fish|powershell",
 		Short:     "Write a completion script for a shell",
-		Long:      "Completion writes a script that completes commands and flags.\n\n  source <(barewire-gen completion bash)",
+		Long:      "Completion writes a script that completes commands, flags, names of types and codes.",
+		Example:   "  barewire-gen completion bash > /etc/bash_completion.d/barewire-gen",
 		ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

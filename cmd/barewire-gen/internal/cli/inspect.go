@@ -58,9 +58,9 @@ map entries sorted by key, padding zero.
 With --count the input is a dump of a region with so many elements: one behind
 the other where the type has a fixed size, else slots. More bytes may follow.`,
 		Example: "  barewire-gen inspect telemetry.bare Reading reading.bin\n" +
-			"  barewire-gen inspect --hex '01 05 41' --to=json telemetry.bare Reading\n" +
+			"  barewire-gen inspect --hex '01 01 41' --to=json telemetry.bare Reading\n" +
 			"  barewire-gen inspect --from=json --to=bytes telemetry.bare Reading reading.json > reading.bin\n" +
-			"  barewire-gen inspect --count=256 --element=7 kvcache.bare Block dump.bin",
+			"  barewire-gen inspect --count=4 --element=2 kvcache.bare Block dump.bin",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.inspect(cmd, args, f)
 		},

@@ -18,7 +18,7 @@ func (a *app) manCommand() *cobra.Command {
 		Short: "Write manual pages",
 		Long: `Man writes the manual page of a command, or the one that leads to the others, to
 the standard output; with --out the pages of all commands, into a directory.`,
-		Example: "  barewire-gen man generate | man -l -\n  barewire-gen man --out ~/.local/share/man/man1",
+		Example: "  barewire-gen man generate | man -l -\n  barewire-gen man --out man/man1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root := cmd.Root()
 			if out == "" {

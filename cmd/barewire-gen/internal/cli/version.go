@@ -13,9 +13,10 @@ import (
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Show the version of this command",
-		Args:  noArgs,
+		Use:     "version",
+		Short:   "Show the version of this command",
+		Example: "  barewire-gen version",
+		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if a.format == report.JSON {
 				return a.writeJSON(struct {

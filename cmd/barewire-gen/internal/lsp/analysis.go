@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/fidelityframework/barewire-gen/gen"
@@ -52,6 +53,9 @@ func (s *server) compile(d *document) {
 			}
 		}()
 		compiled, found = schema.AnalyzeParsed(parsed, schema.Options{})
+		if !found.HasErrors() {
+			found = append(found, schema.Lint(compiled)...)
+		}
 		if len(compiled.Order) <= namesChecked && !found.HasErrors() {
 			found = append(found, gen.Check(compiled, gen.Options{Package: anyPackage(compiled)})...)
 		}
@@ -82,12 +86,44 @@ func (s *server) publish(d *document) {
 		return
 	}
 	p := publishDiagnosticsParams{URI: d.uri, Version: d.version, Diagnostics: []lspDiagnostic{}}
-	for _, f := range d.found {
-		if f.Primary.Span.File == d.of.file {
-			p.Diagnostics = append(p.Diagnostics, s.diagnostic(d, f))
-		}
+	for _, f := range s.shown(d) {
+		p.Diagnostics = append(p.Diagnostics, s.diagnostic(d, f))
 	}
 	s.notify("textDocument/publishDiagnostics", p)
+}
+
+// shown are the findings in a document itself, without those that say that a type is
+// unused which a schema beside it uses: one that needs the document, which does not need it.
+func (s *server) shown(d *document) (list diag.List) {
+	var beside map[string]bool
+	for _, f := range d.found {
+		if f.Primary.Span.File != d.of.file {
+			continue
+		}
+		if f.Code == diag.UnusedType {
+			if beside == nil {
+				beside = s.usedBeside(d.of)
+			}
+			if beside[f.Primary.Span.Text()] {
+				continue
+			}
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// usedBeside are the names of types that schemas use which need a unit.
+func (s *server) usedBeside(of *unit) map[string]bool {
+	used := map[string]bool{}
+	for _, u := range s.beside(of) {
+		if slices.ContainsFunc(s.set(u), func(x *unit) bool { return x.uri == of.uri }) {
+			for _, x := range u.names().uses {
+				used[x.name] = true
+			}
+		}
+	}
+	return used
 }
 
 // diagnostic is a finding in the protocol's words.

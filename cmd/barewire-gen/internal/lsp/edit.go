@@ -60,8 +60,8 @@ func (u *unit) replace(now []byte) (textEdit, bool) {
 	return textEdit{u.span(source.Span{File: u.file, Start: from, End: oldEnd}), string(now[from:newEnd])}, true
 }
 
-// codeActions offers the changes that findings in a range come with, and all of the
-// document's at once.
+// codeActions offers the changes that findings in a range come with, those of the
+// compiler and of lint; and at once all of the document's that break nothing.
 func (s *server) codeActions(p *codeActionParams) (any, error) {
 	d, err := s.open(p.TextDocument)
 	if err != nil {
@@ -76,26 +76,34 @@ func (s *server) codeActions(p *codeActionParams) (any, error) {
 	}
 	from, to := d.offset(p.Range.Start), d.offset(p.Range.End)
 	var all []diag.Edit
-	for _, f := range d.found {
+	for _, f := range s.shown(d) {
 		at := f.Primary.Span
-		if at.File != d.of.file {
-			continue
-		}
 		for i, fix := range f.Fixes {
-			if i == 0 && !slices.ContainsFunc(fix.Edits, func(e diag.Edit) bool { return overlaps(all, e) }) {
+			if i == 0 && fix.Breaks == "" && !slices.ContainsFunc(fix.Edits, func(e diag.Edit) bool { return overlaps(all, e) }) {
 				all = append(all, fix.Edits...)
 			}
 			if edit, ok := d.edit(fix.Edits); ok && wanted("quickfix") && at.Start <= to && from <= at.End {
 				actions = append(actions, codeAction{
-					Title: fix.Text, Kind: "quickfix", Diagnostics: []lspDiagnostic{s.diagnostic(d, f)}, IsPreferred: i == 0, Edit: edit,
+					Title: fix.Text + breaks(fix), Kind: "quickfix", Diagnostics: []lspDiagnostic{s.diagnostic(d, f)}, IsPreferred: i == 0 && fix.Breaks == "", Edit: edit,
 				})
 			}
 		}
 	}
 	if edit, ok := d.edit(all); ok && wanted("source.fixAll") && len(p.Context.Only) > 0 {
-		actions = append(actions, codeAction{Title: "apply every change that is offered", Kind: "source.fixAll", Edit: edit})
+		actions = append(actions, codeAction{Title: "apply every change that breaks nothing", Kind: "source.fixAll", Edit: edit})
 	}
 	return actions, nil
+}
+
+// breaks is what a title says of a change that others will notice.
+func breaks(f diag.Fix) string {
+	switch f.Breaks {
+	case diag.BreaksWire:
+		return " (changes the wire)"
+	case diag.BreaksSource:
+		return " (changes names in Go)"
+	}
+	return ""
 }
 
 // overlaps reports whether an edit touches one of others.

@@ -297,6 +297,28 @@ func TestCodeActions(t *testing.T) {
 	c.end()
 }
 
+// TestLint: what lint finds is shown, too, and a change that breaks something says so and is
+// not made with the others.
+func TestLint(t *testing.T) {
+	const text = "type Tick struct {\n  a: u8\n  b: u32\n}\n"
+	c := session(t)
+	c.open(here, text)
+	p := c.diagnostics(here, 1)
+	if !slices.ContainsFunc(p.Diagnostics, func(d lspDiagnostic) bool { return strings.Contains(d.Message, "castable") }) {
+		t.Errorf("%+v", p)
+	}
+	var actions []codeAction
+	all := fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":0,"character":0},"end":{"line":4,"character":0}},"context":{"diagnostics":[]}}`, here)
+	c.ask("textDocument/codeAction", all, &actions)
+	if !slices.ContainsFunc(actions, func(a codeAction) bool { return strings.HasSuffix(a.Title, "(changes the wire)") && !a.IsPreferred }) {
+		t.Errorf("%+v", actions)
+	}
+	if c.ask("textDocument/codeAction", strings.Replace(all, `"diagnostics":[]`, `"diagnostics":[],"only":["source.fixAll"]`, 1), &actions); len(actions) != 0 {
+		t.Errorf("%+v", actions)
+	}
+	c.end()
+}
+
 func TestOutline(t *testing.T) {
 	c := session(t)
 	c.open(here, sample+"type Deep list<struct { in: union { u8 | Kind } }>\n")
@@ -403,6 +425,13 @@ func TestFiles(t *testing.T) {
 	c.ask("textDocument/rename", at(user, 0, 24)+`,"newName":"Number"}`, &e)
 	if len(e.Changes[user]) != 1 || len(e.Changes[common]) != 2 {
 		t.Errorf("%+v", e)
+	}
+	// Both is used nowhere, Id beside it only.
+	c.open(common, "type Id u64\ntype Both struct { id: u64 }\n")
+	for _, d := range c.diagnostics(common, 1).Diagnostics {
+		if strings.Contains(d.Message, "`Id`") {
+			t.Errorf("%+v", d)
+		}
 	}
 	// An open document counts as it is, not as it was saved.
 	c.open(common, "type Id u64\ntype Both struct { id: Id }\ntype Nowhere u8\n")
