@@ -13,7 +13,7 @@ import (
 
 // exampled are the commands whose examples run here, with what they may end with.
 var exampled = map[string][]int{
-	"check": {0}, "fmt": {0, 1}, "lint": {0}, "compat": {0, 1}, "layout": {0}, "explain": {0},
+	"check": {0}, "fmt": {0, 1}, "lint": {0}, "compat": {0, 1}, "layout": {0}, "explain": {0}, "doc": {0},
 }
 
 const exampleSchema = `# One reading.

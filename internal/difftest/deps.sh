@@ -33,6 +33,9 @@ fi
 if ! command -v man >/dev/null; then
   packages="$packages man-db"
 fi
+if ! command -v chromium >/dev/null; then
+  packages="$packages chromium"
+fi
 [ -n "$packages" ] || exit 0
 if command -v apt-get >/dev/null; then
   sudo=

@@ -111,11 +111,11 @@ input/output, 3 a bug in barewire-gen.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usagef(cmd, "%v", err) })
 	root.AddCommand(
 		a.generateCommand(), a.checkCommand(), a.fmtCommand(), a.layoutCommand(),
-		a.compatCommand(), a.doctorCommand(),
+		a.doctorCommand(),
 		a.inspectCommand(), a.lspCommand(), a.initCommand(), a.manCommand(),
 		a.vetCommand(), a.explainCommand(), a.versionCommand(), a.completionCommand(),
 	)
-	root.AddCommand(a.lintCommand(), a.compatCommand())
+	root.AddCommand(a.lintCommand(), a.compatCommand(), a.docCommand())
 	root.SetHelpCommand(helpCommand())
 	a.complete(root)
 	root.CompletionOptions.DisableDefaultCmd = true

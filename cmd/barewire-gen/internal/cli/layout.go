@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,42 +14,131 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema"
 )
 
+// layoutFlags choose among the pictures.
+type layoutFlags struct {
+	svg, html, cacheline, overview bool
+
+	diff string
+	spec specFlag
+}
+
 func (a *app) layoutCommand() *cobra.Command {
-	var spec specFlag
+	var f layoutFlags
 	cmd := &cobra.Command{
 		Use:   "layout file|directory|-... [type]...",
 		Short: "Show how types lie in memory, which is how they lie on the wire",
 		Long: `Layout shows offset, size, alignment and cache lines of types, the class of
 each (castable, fixed, bounded, variable), and why a type is not castable.
 Without a type it shows all. An offset or size with a + is the least one. With
-- it reads the standard input.`,
-		Example: "  barewire-gen layout telemetry.bare Sample\n  barewire-gen layout --format=json telemetry.bare",
+- it reads the standard input.
+
+--overview has one line for each type, --cacheline what lies in each cache line, --svg a
+picture, --html a page that is one file. --diff compares with an older version (a file, a
+directory, or git:ref[:path]) and ends with exit code 1 where something lies otherwise.`,
+		Example: "  barewire-gen layout telemetry.bare Sample\n  barewire-gen layout --format=json telemetry.bare\n" +
+			"  barewire-gen layout --html telemetry.bare\n  barewire-gen layout --diff git:HEAD telemetry.bare",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			inputs, names := a.splitTypes(args)
 			files, err := a.load(cmd, inputs, true)
 			if err != nil {
 				return err
 			}
-			s, found := schema.Compile(files, schema.Options{Spec: int(spec)})
+			s, found := schema.Compile(files, schema.Options{Spec: int(f.spec)})
 			if s == nil || found.HasErrors() {
 				return a.report(found)
 			}
 			if err := knownTypes(cmd, s, names); err != nil {
 				return err
 			}
-			types := view.Types(s, func(name string) bool { return len(names) == 0 || slices.Contains(names, name) })
-			if a.format == report.JSON {
-				return a.writeJSON(struct {
-					Version int          `json:"version"`
-					Types   []*view.Type `json:"types"`
-				}{report.DocumentVersion, types})
+			wanted := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+			if f.diff != "" {
+				return a.layoutDiff(cmd, f.diff, inputs, view.Types(s, wanted), wanted)
 			}
-			_, err = a.out.Write(view.Text(types))
-			return err
+			return a.layout(cmd, s, view.Types(s, wanted), f)
 		},
 	}
-	spec.bind(cmd)
+	fl := cmd.Flags()
+	fl.BoolVar(&f.svg, "svg", false, "draw a picture, as SVG")
+	fl.BoolVar(&f.html, "html", false, "write a page, one file of HTML")
+	fl.BoolVar(&f.cacheline, "cacheline", false, "show what lies in each cache line")
+	fl.BoolVar(&f.overview, "overview", false, "show one line for each type")
+	fl.StringVar(&f.diff, "diff", "", "compare with an older `version`: a file, a directory, or git:ref[:path]")
+	cmd.MarkFlagsMutuallyExclusive("svg", "html", "cacheline", "overview", "diff")
+	f.spec.bind(cmd)
 	return cmd
+}
+
+// layout writes types in the form that the flags choose.
+func (a *app) layout(cmd *cobra.Command, s *schema.Schema, types []*view.Type, f layoutFlags) (err error) {
+	var out []byte
+	switch {
+	case a.format == report.JSON && (f.svg || f.html):
+		return usagef(cmd, "--svg and --html are formats of their own; --format=json does not go with them")
+	case a.format == report.JSON && f.cacheline:
+		type lines struct {
+			Name  string           `json:"name"`
+			Lines []view.CacheLine `json:"lines"` // null where the type is no struct of a fixed size
+		}
+		var list []lines
+		for _, t := range types {
+			list = append(list, lines{t.Name, t.CacheLines()})
+		}
+		return a.writeJSON(struct {
+			Version int     `json:"version"`
+			Types   []lines `json:"types"`
+		}{report.DocumentVersion, list})
+	case a.format == report.JSON:
+		return a.writeJSON(struct {
+			Version int          `json:"version"`
+			Types   []*view.Type `json:"types"`
+		}{report.DocumentVersion, types})
+	case f.svg:
+		out = view.SVG(types)
+	case f.html:
+		out, err = view.HTML(s, types, view.PageOptions{})
+	case f.cacheline:
+		out = view.CacheLineText(types)
+	case f.overview:
+		out = view.Overview(types)
+	default:
+		out = view.Text(types)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = a.out.Write(out)
+	return err
+}
+
+// layoutDiff compares layouts with those of an older version.
+func (a *app) layoutDiff(cmd *cobra.Command, version string, inputs []string, types []*view.Type, wanted func(string) bool) error {
+	before, err := a.older(cmd, version, inputs)
+	if err != nil {
+		return err
+	}
+	old, found := schema.Compile(before, schema.Options{})
+	if old == nil {
+		return fmt.Errorf("the older version does not compile: %w", found.Err())
+	}
+	changes := view.Diff(view.Types(old, wanted), types)
+	switch {
+	case a.format == report.JSON:
+		if changes == nil {
+			changes = []view.Change{}
+		}
+		err = a.writeJSON(struct {
+			Version int           `json:"version"`
+			Changes []view.Change `json:"changes"`
+		}{report.DocumentVersion, changes})
+	case len(changes) == 0:
+		_, err = fmt.Fprintf(a.out, "nothing lies otherwise than in %s\n", shownAs(before))
+	default:
+		_, err = a.out.Write(view.DiffText(changes))
+	}
+	if err == nil && len(changes) > 0 {
+		return errFindings
+	}
+	return err
 }
 
 // splitTypes parts the arguments: what ends in .bare, has a separator or exists

@@ -153,3 +153,9 @@ func cause(err error) error {
 	}
 	return err
 }
+
+// exists reports whether something has the name.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}

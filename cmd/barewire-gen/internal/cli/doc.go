@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/view"
+	"github.com/fidelityframework/barewire-gen/schema"
+)
+
+func (a *app) docCommand() *cobra.Command {
+	var markdown bool
+	var out string
+	var spec specFlag
+	cmd := &cobra.Command{
+		Use:   "doc file|directory|-...",
+		Short: "Write a page about a schema",
+		Long: `Doc writes one page about a schema: its types with their comments, annotations,
+layouts and hashes, who uses them, and what lint finds, with its codes. The page is one file of HTML that
+needs no network, or Markdown. It goes to the standard output, or to a file.`,
+		Example: "  barewire-gen doc telemetry.bare\n  barewire-gen doc --markdown --out=telemetry.md telemetry.bare",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.format != report.Text {
+				return usagef(cmd, "doc writes HTML, or Markdown with --markdown; --format=%s does not go with it", a.format)
+			}
+			files, err := a.load(cmd, args, true)
+			if err != nil {
+				return err
+			}
+			s, found := schema.CompileAndLint(files, schema.Options{Spec: int(spec)})
+			if s == nil {
+				return a.report(found)
+			}
+			types := view.Types(s, func(string) bool { return true })
+			opts := view.PageOptions{Doc: true, Findings: found}
+			var page []byte
+			if markdown {
+				page = view.Markdown(s, types, opts)
+			} else if page, err = view.HTML(s, types, opts); err != nil {
+				return err
+			}
+			if out == "" {
+				_, err = a.out.Write(page)
+				return err
+			}
+			return a.writePage(out, page)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&markdown, "markdown", false, "write Markdown")
+	f.StringVar(&out, "out", "", "write to this `file`")
+	spec.bind(cmd)
+	return cmd
+}
+
+// writePage writes a page to a file, and leaves one that has it already alone.
+func (a *app) writePage(name string, page []byte) error {
+	o := &output{path: a.path(name), shown: name, content: page}
+	if exists(o.path) {
+		if err := o.loadAny(); err != nil {
+			return err
+		}
+	}
+	if err := write([]*output{o}); err != nil {
+		return err
+	}
+	a.say("wrote %s", name)
+	return nil
+}
