@@ -128,7 +128,7 @@ codes: ## Write docs/codes.md from the registry of diagnostic codes
 
 .PHONY: bench
 bench: ## Measure beside other implementations (its own module)
-	cd bench && $(GO) run ./cmd/bench && $(GO) run ./cmd/benchrdma && $(GO) run ./cmd/benchvet && $(GO) run ./cmd/benchlsp
+	cd bench && $(GO) run ./cmd/bench && $(GO) run ./cmd/benchrdma && $(GO) run ./cmd/benchvet && $(GO) run ./cmd/benchlsp && $(GO) run ./cmd/benchcheck
 
 .PHONY: bench-rdma
 bench-rdma: ## Measure regions and verbs beside what is bare, sockets and gRPC

@@ -82,11 +82,16 @@ func TestCellsOnTheWire(t *testing.T) {
 			if c.Change == "removed, and nothing has it" {
 				return // nobody reads them
 			}
-			back, fwd := try(t, root(old), root(now), 1500, 1), try(t, root(now), root(old), 1500, 2)
-			if got := reach(back); got != c.Verdict.NewReadsOld {
+			n := 1500
+			if testing.Short() {
+				n = 60 // enough to see what is worse than was said, not all that is bad
+			}
+			fits := func(said, got compat.Reach) bool { return said == got || testing.Short() && said < got }
+			back, fwd := try(t, root(old), root(now), n, 1), try(t, root(now), root(old), n, 2)
+			if got := reach(back); !fits(c.Verdict.NewReadsOld, got) && !(testing.Short() && !misread(back)) {
 				t.Errorf("new reads old: %v, and was observed: %v %v", c.Verdict.NewReadsOld, got, back)
 			}
-			if got := reach(fwd); got != c.Verdict.OldReadsNew {
+			if got := reach(fwd); !fits(c.Verdict.OldReadsNew, got) && !(testing.Short() && !misread(fwd)) {
 				t.Errorf("old reads new: %v, and was observed: %v %v", c.Verdict.OldReadsNew, got, fwd)
 			}
 		})
