@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/packages"
-	"golang.org/x/tools/go/ssa"
 )
 
 // hoard writes a function that puts one handle into so many fields, with a test after each: what a state has to remember grows
@@ -98,10 +97,7 @@ func TestTooBig(t *testing.T) {
 	if most := uint64(maxShape) * 8; bytes > most {
 		t.Errorf("a function that is not looked at took %d bytes, more than the %d that one may take which is", bytes, most)
 	}
-	var all []*ssa.Function
-	for _, fn := range big.all() {
-		all = append(all, fn)
-	}
+	all := big.all()
 	if len(big.shapes) != 0 || len(all) != 1 || !tooBig(all[0]) {
 		t.Errorf("%d functions, with %d shapes", len(all), len(big.shapes))
 	}
