@@ -107,7 +107,7 @@ func TestReport(t *testing.T) {
 		{"fail", pass + fail + failed, 1, 0, false, []string{"c_test.go:1: wrong", "FAIL p (some, 6.1) TestC"}},
 		{"a crash", pass + mark + "=== RUN   TestD\npanic: so\n", 2, 0, false, []string{"panic: so", "it ended with 2"}},
 		{"no test", "testing: warning: no tests to run\n" + passed, 0, 0, false, []string{"it ran no test"}},
-		{"a status alone", pass + passed, 7, 0, false, []string{"it ended with 7"}},
+		{"a status alone", pass + passed, 7, 0, false, []string{"it ended with 7, and no test had failed", "the last that it said", "=== RUN   TestA"}},
 		{"a command", pass + passed, 0, 3, false, []string{"FAIL ls (some, 6.1) ls -l"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

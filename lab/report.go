@@ -30,6 +30,8 @@ type report struct {
 	in     io.WriteCloser // of test2json, nil outside of tests
 	ended  chan struct{}  // it has said all
 	ran    bool           // a test has
+	failed bool           // one has failed, and says why
+	tail   []string       // the last lines that were said
 	prefix string         // of lines that are printed as they come
 }
 
@@ -76,12 +78,16 @@ func (r *report) name(i int) string {
 	return fmt.Sprintf("%s (%s,%s %s)", name, r.b.preset.Name, guest, r.b.kernel)
 }
 
+// tailLines is how many of a test binary's last lines are told if it ends badly without saying which test failed.
+const tailLines = 40
+
 // Begin is a machine.Handler's.
 func (r *report) Begin() {
 	r.close()
 	i := r.next
 	r.next++
 	r.began, r.ran, r.inside = time.Now(), false, true
+	r.failed, r.tail = false, nil
 	if r.first.IsZero() {
 		r.first = r.began
 	}
@@ -111,6 +117,10 @@ func (r *report) Output(line []byte) {
 	}
 	line = bytes.TrimPrefix(line, []byte{0x16}) // which tells test2json that a line is the framework's
 	r.ran = r.ran || bytes.HasPrefix(line, []byte("=== RUN "))
+	r.failed = r.failed || bytes.Contains(line, []byte("--- FAIL: "))
+	if r.tail = append(r.tail, string(line)); len(r.tail) > tailLines {
+		r.tail = r.tail[1:]
+	}
 	switch {
 	case r.l.verbose:
 		fmt.Print(r.prefix, string(line))
@@ -133,7 +143,11 @@ func (r *report) End(status int) {
 		r.command(i, status)
 	case status != 0:
 		fmt.Printf("FAIL\t%s\t%.1fs\n", r.name(i), took)
-		r.fail(i, fmt.Sprintf("it ended with %d", status))
+		why := fmt.Sprintf("it ended with %d", status)
+		if !r.failed {
+			why += ", and no test had failed; the last that it said:\n\t" + strings.TrimSpace(strings.Join(r.tail, "\t"))
+		}
+		r.fail(i, why)
 	case !r.ran:
 		r.fail(i, "it ran no test")
 	default:
