@@ -21,7 +21,7 @@
 // A queue does what is posted on it in order, as a stream of CUDA does. An [Op] is a value, its queue and its number: nothing is
 // allocated for it, no goroutine belongs to it. Until it has ended its regions can be neither closed nor registered
 // ([barewire.ErrInFlight], which names the place where it was posted). Who waits polls the device, first often and then less so, at
-// least every half millisecond; what nobody waits for is noticed when its queue is used, or a region of it is to be closed.
+// least every millisecond or two; what nobody waits for is noticed when its queue is used, or a region of it is to be closed.
 //
 // The first operation that fails fails its queue: those behind it end with [ErrFlushed], and nothing more can be posted. When the device
 // is lost ([ErrLost]) all operations end, on all queues, and regions and queues can be closed; then open the device again.

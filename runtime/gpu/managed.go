@@ -3,8 +3,6 @@ package gpu
 import (
 	"context"
 	"fmt"
-	"runtime"
-	"time"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
@@ -103,17 +101,12 @@ func (m *memory) handBack() {
 
 // until polls all queues until it works, or ctx ends.
 func until(ctx context.Context, works func() bool) error {
-	for i, pause := 0, minSleep; !works(); i++ {
+	for i := 0; !works(); i++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		settle()
-		if i < spins {
-			runtime.Gosched()
-			continue
-		}
-		time.Sleep(pause)
-		pause = min(2*pause, maxSleep)
+		rest(i)
 	}
 	return nil
 }

@@ -15,12 +15,27 @@ type Op struct {
 	seq uint64
 }
 
-// How long who waits polls at once, and then sleeps between two looks.
+// How who waits looks again: at once, so often; after short naps of the thread, the longer the later, so often; then after
+// sleeps, which let the thread go, and take a millisecond on Linux however short they are.
 const (
 	spins    = 64
-	minSleep = 5 * time.Microsecond
+	naps     = 24
+	minNap   = 5 * time.Microsecond
+	maxNap   = 80 * time.Microsecond
 	maxSleep = 500 * time.Microsecond
 )
+
+// rest passes the time before the look number i.
+func rest(i int) {
+	switch {
+	case i < spins:
+		runtime.Gosched()
+	case i < spins+naps:
+		nap(min(minNap<<min(i-spins, 8), maxNap))
+	default:
+		time.Sleep(maxSleep)
+	}
+}
 
 // Wait returns when the operation has ended: its memory may be used and freed, and what it was to write is there. The error says which
 // operation it was, where it was posted, and why it failed. When ctx ends first its error is returned, and the operation goes on: its
@@ -82,16 +97,11 @@ func (q *Queue) ended(seq uint64) bool {
 
 // await returns when an operation has ended, or with the error of ctx.
 func (q *Queue) await(ctx context.Context, seq uint64) error {
-	for i, pause := 0, minSleep; !q.ended(seq); i++ {
+	for i := 0; !q.ended(seq); i++ {
 		if err := ctx.Err(); err != nil {
 			return q.late(seq, context.Cause(ctx))
 		}
-		if i < spins {
-			runtime.Gosched()
-			continue
-		}
-		time.Sleep(pause)
-		pause = min(2*pause, maxSleep)
+		rest(i)
 	}
 	return nil
 }
