@@ -26,9 +26,6 @@ func touch(b []byte) {
 	}
 }
 
-// kept keeps what was made from being left out.
-var kept []byte
-
 // times does something so many times.
 func times(f func() error) func(int) error {
 	return func(n int) error {
@@ -58,7 +55,7 @@ func made(size int, use func([]byte)) func() error {
 	return func() error {
 		b := make([]byte, size)
 		use(b)
-		kept = b
+		runtime.KeepAlive(b) // it is not left out
 		return nil
 	}
 }
@@ -204,8 +201,6 @@ func fill(p *cxl.Pool, percent int) (kept []*barewire.Region[regions.Packet, bar
 // elements is how many a loop goes over: they stay in the nearest cache.
 const elements = 256
 
-var sum uint64
-
 //go:noinline
 func overSlice(s []regions.Packet) (u uint64) {
 	for i := range s {
@@ -237,7 +232,7 @@ func loops(bool) ([]*table, error) {
 	}
 	t.rows = append(t.rows, &row{name: "a slice", run: func(n int) error {
 		for range n {
-			sum += overSlice(s)
+			runtime.KeepAlive(overSlice(s))
 		}
 		runtime.KeepAlive(s)
 		return nil
@@ -281,7 +276,7 @@ func loop[R barewire.HostAddressable](t *table, name string, alloc func() (*bare
 	}
 	t.rows = append(t.rows, &row{name: "a window, " + name, run: func(n int) error {
 		for range n {
-			sum += overWindow(w)
+			runtime.KeepAlive(overWindow(w))
 		}
 		return nil
 	}})
