@@ -153,7 +153,7 @@ func pools(quick bool) (all []*table, err error) {
 			}
 			filled, err := fill(p, full)
 			if err != nil {
-				return nil, err
+				return nil, errors.Join(err, p.Close())
 			}
 			alloc := func() (*barewire.Region[regions.Packet, barewire.CXL, barewire.Unregistered], error) {
 				return cxl.New(p, regions.PacketInCXL(), size/packet)
@@ -252,7 +252,7 @@ func loops(bool) ([]*table, error) {
 			return cxl.New(p, regions.PacketInCXL(), elements)
 		}),
 		loop(t, "unified", func() (*barewire.Region[regions.Packet, barewire.Unified, barewire.Unregistered], error) {
-			return cxl.New(nil, regions.PacketInCXLOrUnified(), elements)
+			return cxl.New(nil, regions.PacketInCXLOrUnified(), elements) //barewire:ignore BW5002 there is no pool: the place falls back
 		}),
 		closing(t, p.Close),
 	)
