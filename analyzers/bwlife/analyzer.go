@@ -148,11 +148,10 @@ func (a *analyzer) function(fn *ssa.Function) {
 	}
 	a.expects(fn)
 	var sum *facts.Func
+	var doubts map[int]doubt
 	if obj != nil && fn.Parent() == nil {
-		sum = a.summarize(fn)
-		if a.declared[obj] {
-			a.compare(fn, a.sums[obj], sum)
-		} else {
+		sum, doubts = a.summarize(fn)
+		if !a.declared[obj] {
 			a.sums[obj] = sum
 		}
 		delete(a.flows, fn) // it may call itself, and is known now
@@ -172,6 +171,9 @@ func (a *analyzer) function(fn *ssa.Function) {
 	a.onNode(fn, sum)
 	if sum != nil {
 		sum.Sort()
+		if a.declared[obj] {
+			a.compare(fn, a.sums[obj], sum, doubts)
+		}
 	}
 	for _, anon := range fn.AnonFuncs {
 		a.function(anon)

@@ -134,6 +134,11 @@ func (r *run) unsaid(s *state, site ssa.CallInstruction, id int32) {
 	}
 }
 
+// tried reports whether a case is a release that failed: what is not known then is whether it was good before.
+func tried(c *facts.Case) bool {
+	return c.Post == facts.Unknown && c.Uses && len(c.When) == 1 && c.When[0].Result
+}
+
 // take goes one way of a call, for one of its arguments. It reports false where that cannot be.
 func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id int32, c *facts.Case) bool {
 	for _, w := range c.When {
@@ -160,6 +165,7 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 		r.lose(o.s, id)
 	}
 	if o.s.main().phase == lost {
+		r.lost = r.lost || !tried(c)
 		return false
 	}
 	for _, d := range c.Derived {

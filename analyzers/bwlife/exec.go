@@ -46,6 +46,7 @@ type run struct {
 	steps    int
 	facts    int  // in the states that were kept; see room
 	over     bool // it cost too much
+	lost     bool // on some way nothing is known of the object any more: that way is left out
 	reports  []report
 	exits    []exit
 	trial    bool           // see tried: all ways out matter
@@ -263,9 +264,11 @@ func (r *run) block(fr *frame, b *ssa.BasicBlock, s *state) []*state {
 				if v, ok := in.(ssa.Value); ok && fr.id == 0 && v == r.spec.value {
 					r.find(s)
 				}
-				if s.main().phase != lost {
-					next = append(next, s)
+				if s.main().phase == lost {
+					r.lost = true
+					continue
 				}
+				next = append(next, s)
 			}
 		}
 		if len(next) > len(states) {

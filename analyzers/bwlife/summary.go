@@ -13,8 +13,9 @@ import (
 // maxCases is how many ways to go a function may have for one parameter; beyond, nothing is known of it.
 const maxCases = 8
 
-// summarize works out what a function does with its parameters.
-func (a *analyzer) summarize(fn *ssa.Function) *facts.Func {
+// summarize works out what a function does with its parameters, and of which parameters that is not all.
+func (a *analyzer) summarize(fn *ssa.Function) (*facts.Func, map[int]doubt) {
+	doubts := map[int]doubt{}
 	sum := &facts.Func{NoReturn: !returns(fn), Flushes: a.flushes(fn), Hears: a.hears(fn), NeverNil: a.neverNil(fn), Asks: a.asks(fn) && fn.Signature.Results().Len() == 1}
 	sum.Reads, sum.Writes = a.touched(fn)
 	for i, p := range fn.Params {
@@ -26,6 +27,9 @@ func (a *analyzer) summarize(fn *ssa.Function) *facts.Func {
 			if !closable(at.typ) { // whatever else it may be is not ours
 				a.reports = append(a.reports, r.reports...)
 			}
+			if at.path == "" {
+				doubts[i] |= r.doubted()
+			}
 			if cases, ok := r.cases(); ok {
 				sum.Params = append(sum.Params, facts.Param{Index: i, Path: at.path, Cases: cases})
 			}
@@ -35,7 +39,23 @@ func (a *analyzer) summarize(fn *ssa.Function) *facts.Func {
 		}
 	}
 	sum.Sort()
-	return sum
+	return sum, doubts
+}
+
+// doubted is what the ways out do not show of the object.
+func (r *run) doubted() (d doubt) {
+	if r.lost {
+		d = lostWay
+	}
+	for _, e := range r.exits {
+		if r.hidden(e) {
+			d |= lostWay
+		}
+		if slices.ContainsFunc(e.s.things[1:], func(t thing) bool { return t.phase == live || t.phase == lost }) {
+			d |= outlives
+		}
+	}
+	return d
 }
 
 func returns(fn *ssa.Function) bool {
