@@ -128,7 +128,8 @@ var _ = register(
 		Code: LyingDirective, Name: "lying-directive", Severity: Error,
 		Title: "a directive says another thing than the function does",
 		Why: "Callers are held to what the directive declares, so one that forgets a Close hides every use after it, and one that promises a Close " +
-			"that never comes hides leaks. Correct it, or leave it out: effects are inferred where there are none. Where the body does not show what happens, " +
+			"that never comes hides leaks; the same goes for results that are new, or of a parameter, and for nodes. " +
+			"Correct it, or leave it out: effects are inferred where there are none. Where the body does not show what happens, " +
 			"//barewire:trust and a reason says so.",
 		Wrong: "//barewire:effect uses=r\nfunc Drop(r *SampleRegion) error { return r.Close() }\n",
 		Right: "//barewire:effect releases=r\nfunc Drop(r *SampleRegion) error { return r.Close() }\n",
