@@ -47,7 +47,7 @@ func (a *analyzer) compareEnds(fn *ssa.Function, p facts.Param, said []facts.Cas
 	case how != "" && declared == "" && keeps(said) && keeps(p.Cases): // a pool that is full: either way it is the caller's no more
 	case how != "" && declared == "":
 		a.lie(fn, fmt.Sprintf("`%s` is ended, and the directive of %s does not say so", name, how))
-	case d&lostWay != 0:
+	case d&lostWay != 0 || !a.onlyPassed(fn.Params[p.Index]):
 	case how == "" && declared != "" && !given(p.Cases):
 		a.lie(fn, fmt.Sprintf("`%s` is not ended, and the directive of %s says so; where the body cannot show it, add //barewire:trust and why", name, fn.Name()))
 	case declared != "" && spares(p, said):
@@ -67,6 +67,37 @@ func spares(p facts.Param, said []facts.Case) bool {
 			return (d.Post == facts.Released || d.Post == facts.Moved) &&
 				!slices.ContainsFunc(d.When, func(x facts.Cond) bool { return !slices.Contains(c.When, x) })
 		})
+	})
+}
+
+// onlyPassed reports whether a value goes nowhere but to calls whose effects say what becomes of it, and out.
+func (a *analyzer) onlyPassed(v ssa.Value) bool {
+	return !slices.ContainsFunc(*v.Referrers(), func(ref ssa.Instruction) bool {
+		call, ok := ref.(ssa.CallInstruction)
+		if !ok {
+			switch ref.(type) {
+			case *ssa.BinOp, *ssa.Return, *ssa.Phi:
+				return false
+			}
+			return true
+		}
+		obj := callee(call.Common())
+		if obj == nil {
+			return true
+		}
+		sum := a.effects(obj)
+		for i, arg := range call.Common().Args {
+			if arg != v {
+				continue
+			}
+			if sum == nil {
+				return true
+			}
+			if _, said := sum.Param(i, ""); !said {
+				return true
+			}
+		}
+		return false
 	})
 }
 

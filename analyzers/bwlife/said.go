@@ -55,12 +55,30 @@ func (a *analyzer) compareFresh(fn *ssa.Function, said, does *facts.Func) {
 			continue
 		}
 		switch p := a.untouched(fn, i); {
-		case isFresh(does.Fresh, i) && !isFresh(said.Fresh, i) && !slices.Contains(does.Booked, i):
+		case isFresh(does.Fresh, i) && !isFresh(said.Fresh, i) && !slices.Contains(does.Booked, i) && a.onlyCallers(fn, i):
 			a.lie(fn, fmt.Sprintf("result %d is new and the caller's to release, and the directive of %s does not say so", i, fn.Name()))
 		case isFresh(said.Fresh, i) && p != nil && !a.takes(said, slices.Index(fn.Params, p)):
 			a.lie(fn, fmt.Sprintf("result %d is `%s`, which the caller has already, and the directive of %s says that it is new", i, p.Name(), fn.Name()))
 		}
 	}
+}
+
+// onlyCallers reports whether what a function gives as a result surely is nobody else's, nor ended by a function that it gives beside it.
+func (a *analyzer) onlyCallers(fn *ssa.Function, result int) bool {
+	for v := range fn.Signature.Results().Variables() {
+		if _, isFunc := v.Type().Underlying().(*types.Signature); isFunc {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(returned(fn, result), func(v ssa.Value) bool {
+		switch v.(type) {
+		case *ssa.Const:
+			return false
+		case *ssa.Call, *ssa.Extract:
+			return !a.onlyPassed(v)
+		}
+		return true
+	})
 }
 
 // takes reports whether a parameter is said to be no more its caller's, on some way.
@@ -105,27 +123,28 @@ func (a *analyzer) isOurs(t types.Type) bool {
 	return !ok || n.Obj().Pkg() == a.pass.Pkg
 }
 
-// compareViews looks for results that are said to be good as long as a parameter is, and are memory that the function has made.
+// compareViews looks for results that are said to be good as long as a parameter is, and are copies of it. Other memory that is made is
+// silent: there may be an address in it, or what stands for one.
 func (a *analyzer) compareViews(fn *ssa.Function, said *facts.Func) {
 	for _, p := range said.Params {
 		for i := range fn.Signature.Results().Len() {
 			view := slices.ContainsFunc(p.Cases, func(c facts.Case) bool {
 				return slices.ContainsFunc(c.Derived, func(d facts.Derived) bool { return d.Result == i && d.Kind == directive.View })
 			})
-			if view && copied(fn, i) {
-				a.lie(fn, fmt.Sprintf("result %d is memory of its own, and the directive of %s says that it is good as long as `%s` is", i, fn.Name(), fn.Params[p.Index].Name()))
+			if view && a.copied(fn, i, fn.Params[p.Index]) {
+				a.lie(fn, fmt.Sprintf("result %d is a copy, and the directive of %s says that it is good as long as `%s` is", i, fn.Name(), fn.Params[p.Index].Name()))
 			}
 		}
 	}
 }
 
-// copied reports whether a result is a slice without pointers that was made by the function, wherever it is not nil.
-func copied(fn *ssa.Function, result int) bool {
+// copied reports whether a result is a copy of elements without pointers of a parameter, wherever it is not nil.
+func (a *analyzer) copied(fn *ssa.Function, result int, p *ssa.Parameter) bool {
 	s, ok := fn.Signature.Results().At(result).Type().Underlying().(*types.Slice)
 	if !ok {
 		return false
 	}
-	if b, basic := s.Elem().Underlying().(*types.Basic); !basic || b.Kind() == types.UnsafePointer || b.Kind() == types.String {
+	if b, basic := s.Elem().Underlying().(*types.Basic); !basic || b.Info()&(types.IsNumeric|types.IsBoolean) == 0 || b.Kind() == types.Uintptr {
 		return false
 	}
 	some := false
@@ -133,26 +152,36 @@ func copied(fn *ssa.Function, result int) bool {
 		if isNilConst(v) {
 			continue
 		}
-		if some = true; !makesSlice(v) {
+		if some = true; !a.copies(v, p) {
 			return false
 		}
 	}
 	return some
 }
 
-// makesSlice reports whether a value is a slice of memory that is made here.
-func makesSlice(v ssa.Value) bool {
-	switch v := v.(type) {
-	case *ssa.MakeSlice:
-		return true
-	case *ssa.Call:
-		if b, ok := v.Call.Value.(*ssa.Builtin); ok && b.Name() == "append" {
-			return isNilConst(v.Call.Args[0]) || makesSlice(v.Call.Args[0])
-		}
-		obj := callee(&v.Call)
-		return obj != nil && obj.Pkg() != nil && obj.Name() == "Clone" && (obj.Pkg().Path() == "bytes" || obj.Pkg().Path() == "slices")
+// copies reports whether a value is a clone of a parameter, or of a view of it.
+func (a *analyzer) copies(v ssa.Value, p *ssa.Parameter) bool {
+	call, ok := v.(*ssa.Call)
+	if !ok {
+		return false
 	}
-	return false
+	var from ssa.Value
+	if b, ok := call.Call.Value.(*ssa.Builtin); ok && b.Name() == "append" && isNilConst(call.Call.Args[0]) {
+		from = call.Call.Args[1]
+	} else if obj := callee(&call.Call); obj != nil && obj.Pkg() != nil && obj.Name() == "Clone" && (obj.Pkg().Path() == "bytes" || obj.Pkg().Path() == "slices") {
+		from = call.Call.Args[0]
+	}
+	if from == p {
+		return true
+	}
+	view, ok := from.(*ssa.Call)
+	if !ok || callee(&view.Call) == nil {
+		return false
+	}
+	sum := a.effects(callee(&view.Call))
+	return sum != nil && slices.ContainsFunc(sum.Params, func(q facts.Param) bool {
+		return q.Path == "" && q.Index < len(view.Call.Args) && view.Call.Args[q.Index] == p && derivedFrom(q.Cases, 0)
+	})
 }
 
 // returned are the values that a result may have.

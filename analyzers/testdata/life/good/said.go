@@ -106,6 +106,11 @@ func (s *shelf) GoodSaysKeepsWindow(r *U) (err error) {
 	return err
 }
 
+// GoodSaysCopied puts it where others find it.
+//
+//barewire:effect keeps=m
+func GoodSaysCopied(m *M, list []*M) { copy(list, []*M{m}) }
+
 // GoodSaysListed only remembers it: it stays the caller's.
 //
 //barewire:effect uses=m
@@ -186,4 +191,36 @@ func GoodSaysLends(r *U, use func(UW) error) error {
 		return err
 	}
 	return errors.Join(use(w), w.Close())
+}
+
+// GoodSaysToken has what stands for it: that is good as long as it is.
+//
+//barewire:effect views=0 of m
+func GoodSaysToken(m *M) []byte {
+	b := make([]byte, 8)
+	b[0] = byte(m.Len())
+	return b
+}
+
+// GoodSaysListedNew gives one that is the shelf's to release.
+//
+//barewire:effect within=0 of dom
+func (s *shelf) GoodSaysListedNew(dom *rdma.Domain) (*M, error) {
+	m, err := help.Open(dom)
+	if err != nil {
+		return nil, err
+	}
+	copy(s.list, []*M{m})
+	return m, nil
+}
+
+// GoodSaysCloser gives the function that releases it, too.
+//
+//barewire:effect within=0 of dom, ends=1 of 0
+func GoodSaysCloser(dom *rdma.Domain) (*M, func() error, error) {
+	m, err := help.Open(dom)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m, func() error { return m.Close() }, nil
 }
