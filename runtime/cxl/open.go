@@ -15,7 +15,8 @@ type Option func(*config)
 
 type config struct {
 	device       string
-	node         int // -1: any
+	node         int
+	named        bool // node is wanted
 	offset, size uint64
 	assume       bool
 	unguarded    bool
@@ -28,7 +29,7 @@ type config struct {
 func Device(name string) Option { return func(c *config) { c.device = path.Base(name) } }
 
 // Node wants a node of NUMA.
-func Node(n int) Option { return func(c *config) { c.node = n } }
+func Node(n int) Option { return func(c *config) { c.node, c.named = n, true } }
 
 // Part wants size bytes of a device from an offset on, both multiples of the device's alignment (2 MiB, as a rule). Size 0 is all from there on.
 func Part(offset, size uint64) Option { return func(c *config) { c.offset, c.size = offset, size } }
@@ -74,7 +75,10 @@ const DefaultSize = 1 << 30
 //
 //barewire:effect fresh=0 on ok
 func Open(ctx context.Context, opts ...Option) (*Pool, error) {
-	c := config{node: -1}
+	if err := ended(ctx); err != nil {
+		return nil, fmt.Errorf("cxl: open: %w", err)
+	}
+	var c config
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
@@ -94,13 +98,21 @@ func Open(ctx context.Context, opts ...Option) (*Pool, error) {
 	return p, nil
 }
 
+// ended is the error of a context that ended, or is none.
+func ended(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("the context is nil")
+	}
+	return ctx.Err()
+}
+
 func (c *config) open() (*Pool, error) {
 	switch {
-	case c.device != "" && c.node >= 0:
+	case c.device != "" && c.named:
 		return nil, fmt.Errorf("both %s and node %d were named: %w", c.device, c.node, ErrPart)
 	case c.device != "":
 		return c.byName()
-	case c.node >= 0:
+	case c.named:
 		return c.byNode()
 	}
 	return c.any()
@@ -110,7 +122,7 @@ func (c *config) open() (*Pool, error) {
 func (c *config) byName() (*Pool, error) {
 	d, ok := c.machine.DaxOf(c.device)
 	if !ok {
-		return nil, fmt.Errorf("there is no %s: %w: %w", c.device, ErrDevice, ErrNoCXL)
+		return nil, fmt.Errorf("there is no dax device %q: %w: %w", c.device, ErrDevice, ErrNoCXL)
 	}
 	if err := c.isCXL(d.Name, d.Kind); err != nil {
 		return nil, err

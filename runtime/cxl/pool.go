@@ -16,7 +16,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
 )
 
-// Pool is memory behind CXL that regions are made of. It may be used from several goroutines. A nil pool is one of a machine without
+// Pool is memory behind CXL that regions are made of. It may be used from several goroutines. A nil pool, as a zero one, is one of a machine without
 // CXL: places with a fallback still give memory.
 //
 // Regions begin at cache lines of their own, and each is followed by a line that is a guard: it has a pattern, which is looked at when
@@ -100,11 +100,14 @@ func newPool(c *config, from Origin, mem backing) *Pool {
 	return p
 }
 
+// none reports whether there is no pool: a nil pointer, or a zero value, which is taken for one.
+func (p *Pool) none() bool { return p == nil || p.mem == nil }
+
 // Origin says what memory the pool is of.
 //
 //barewire:effect looks=p
 func (p *Pool) Origin() Origin {
-	if p == nil {
+	if p.none() {
 		return Origin{Node: -1}
 	}
 	return p.from
@@ -119,7 +122,7 @@ func (p *Pool) Tag() string { return p.Origin().Tag }
 //
 //barewire:effect looks=p
 func (p *Pool) String() string {
-	if p == nil {
+	if p.none() {
 		return "no pool"
 	}
 	return "pool on " + p.from.String()
@@ -129,7 +132,7 @@ func (p *Pool) String() string {
 //
 //barewire:effect looks=p
 func (p *Pool) Stats() Stats {
-	if p == nil {
+	if p.none() {
 		return Stats{}
 	}
 	p.mu.Lock()
@@ -145,7 +148,7 @@ func (p *Pool) Stats() Stats {
 //
 //barewire:effect releases=p on ok
 func (p *Pool) Close() error {
-	if p == nil {
+	if p.none() {
 		return nil
 	}
 	p.mu.Lock()
@@ -206,7 +209,7 @@ func (p *Pool) give(spec region.Spec) (*region.Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p == nil {
+	if p.none() {
 		return nil, region.Refused(spec, ErrNoCXL)
 	}
 	name, l, err := p.take(uint64(size), spec.Type.Align)

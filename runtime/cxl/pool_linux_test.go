@@ -170,7 +170,7 @@ func TestOpen(t *testing.T) {
 		is     error
 		says   string
 	}{
-		"no device":      {opts: []cxl.Option{cxl.Device("dax9.9")}, is: cxl.ErrNoCXL, says: "there is no dax9.9"},
+		"no device":      {opts: []cxl.Option{cxl.Device("dax9.9")}, is: cxl.ErrNoCXL, says: `there is no dax device "dax9.9"`},
 		"an odd offset":  {opts: []cxl.Option{cxl.Part(4096, align)}, is: cxl.ErrPart, says: "0x1000 is no multiple of 0x200000"},
 		"an odd length":  {opts: []cxl.Option{cxl.Part(0, align+4096)}, is: cxl.ErrPart, says: "no multiple"},
 		"too long":       {opts: []cxl.Option{cxl.Part(align, size)}, is: cxl.ErrPart, says: "and it has 0x1000000"},
@@ -178,6 +178,9 @@ func TestOpen(t *testing.T) {
 		"behind its end": {opts: []cxl.Option{cxl.Part(size, 0)}, is: cxl.ErrPart, says: "is behind its"},
 		"two":            {opts: []cxl.Option{cxl.Device("dax0.0"), cxl.Node(1)}, is: cxl.ErrPart, says: "both"},
 		"no node":        {opts: []cxl.Option{cxl.Node(77)}, is: cxl.ErrNoNode, says: "77"},
+		"node -1":        {opts: []cxl.Option{cxl.Node(-1)}, is: cxl.ErrNoNode, says: "node -1"},
+		"two, one of -1": {opts: []cxl.Option{cxl.Device("dax0.0"), cxl.Node(-1)}, is: cxl.ErrPart, says: "both"},
+		"no name":        {opts: []cxl.Option{cxl.Device("")}, is: cxl.ErrDevice, says: "there is no dax device"},
 		"kmem": {opts: []cxl.Option{cxl.Device("dax0.0")}, is: cxl.ErrDevice, says: "is the system's memory", change: func(m *platform.Machine) {
 			m.Dax[0].Driver = fact("kmem")
 		}},
@@ -214,6 +217,36 @@ func TestOpen(t *testing.T) {
 		t.Errorf("%+v", p.Origin())
 	}
 	closed(t, p)
+}
+
+// TestNone: what is no pool, and what is no context, is an error, and a place with a fallback has its fallback.
+func TestNone(t *testing.T) {
+	for _, p := range []*cxl.Pool{nil, new(cxl.Pool)} {
+		_, err := cxl.New(p, placed.SensorInCXL(), 1)
+		wrong(t, err, cxl.ErrNoCXL, "region of")
+		r, err := cxl.New(p, placed.SensorInCXLOrUnified(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed(t, r)
+		if p.String() != "no pool" || p.Stats() != (cxl.Stats{}) || p.Origin() != (cxl.Origin{Node: -1}) || p.Close() != nil {
+			t.Errorf("%s %+v %+v", p, p.Stats(), p.Origin())
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var none context.Context
+	_, err := cxl.Open(ended, cxl.On(machine(t)))
+	wrong(t, err, context.Canceled, "cxl: open: ")
+	if _, err := cxl.Open(none); err == nil || !strings.Contains(err.Error(), "the context is nil") {
+		t.Error(err)
+	}
+	name := file(t, 4096)
+	_, err = cxl.Share(ended, placed.BlockInCXLShared(), 1, cxl.Reader, cxl.File(name))
+	wrong(t, err, context.Canceled, name)
+	if _, err := cxl.Share(none, placed.BlockInCXLShared(), 1, cxl.Reader, cxl.File(name)); err == nil || !strings.Contains(err.Error(), "the context is nil") {
+		t.Error(err)
+	}
 }
 
 // TestClaim: bytes of a device have one pool at a time; others are free.

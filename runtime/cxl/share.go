@@ -65,7 +65,7 @@ func Share[T barewire.Fixed[T]](ctx context.Context, place barewire.Place[T, bar
 	if kind != barewire.InCXLShared {
 		return nil, fmt.Errorf("barewire: share: package cxl shares memory behind CXL, and this place of %s is %s", info.Name, kind)
 	}
-	c := config{node: -1}
+	var c config
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
@@ -85,6 +85,9 @@ func share(ctx context.Context, c *config, spec region.Spec, role Role) (*region
 		return nil, err
 	}
 	refuse := func(err error) error { return region.Refused(spec, err) }
+	if err := ended(ctx); err != nil {
+		return nil, refuse(err)
+	}
 	stride := strideOf(spec.Type.Size)
 	switch {
 	case flush.Supported() != nil:
@@ -93,6 +96,8 @@ func share(ctx context.Context, c *config, spec region.Spec, role Role) (*region
 		return nil, refuse(fmt.Errorf("a writer of %s from %d on, and there are %d: %w", region.Elements(role.count), role.first, spec.Count, ErrPart))
 	case uint64(spec.Count) > (math.MaxInt-hugeAlign)/stride:
 		return nil, refuse(fmt.Errorf("%s of %d bytes with their heads: %w", region.Elements(spec.Count), stride, ErrPart))
+	case c.size != 0 && uint64(spec.Count)*stride > c.size:
+		return nil, refuse(fmt.Errorf("the elements with their heads take %#x bytes, and the part has %#x: %w", uint64(spec.Count)*stride, c.size, ErrPart))
 	case c.file == "" && c.device == "":
 		return nil, refuse(fmt.Errorf("neither Device nor File was named: %w", ErrPart))
 	case c.file != "" && c.device != "":

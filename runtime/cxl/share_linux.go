@@ -47,7 +47,7 @@ func openShared(c *config, bytes uint64, role Role, stride uint64) (backing, err
 func openSharedDax(c *config, bytes uint64, mode int) (fd int, align uint64, node int, err error) {
 	d, ok := c.machine.DaxOf(c.device)
 	if !ok {
-		return -1, 0, -1, fmt.Errorf("there is no %s: %w: %w", c.device, ErrDevice, ErrNoCXL)
+		return -1, 0, -1, fmt.Errorf("there is no dax device %q: %w: %w", c.device, ErrDevice, ErrNoCXL)
 	}
 	if err := c.isCXL(d.Name, d.Kind); err != nil {
 		return -1, 0, -1, err
@@ -71,7 +71,7 @@ func openSharedFile(c *config, bytes uint64, mode int) (fd int, align uint64, no
 	if c.offset%align != 0 {
 		return -1, 0, -1, fmt.Errorf("%s: an offset of %#x is no multiple of a page: %w", c.file, c.offset, ErrPart)
 	}
-	fd, err = unix.Open(c.file, mode|unix.O_CLOEXEC, 0)
+	fd, err = unix.Open(c.file, mode|unix.O_CLOEXEC|unix.O_NONBLOCK, 0) // of a pipe it would wait for the other end
 	if err != nil {
 		return -1, 0, -1, fmt.Errorf("opening %s: %w: %w", c.file, err, ErrDevice)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/cxl"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/placed"
@@ -130,6 +132,10 @@ func TestShare(t *testing.T) {
 func TestShareRefused(t *testing.T) {
 	sharing(t)
 	name := file(t, 4096)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	place := placed.BlockInCXLShared()
 	for what, c := range map[string]struct {
 		n    int
@@ -141,6 +147,9 @@ func TestShareRefused(t *testing.T) {
 		"none":               {0, cxl.Reader, []cxl.Option{cxl.File(name)}, barewire.ErrRange},
 		"far too many":       {1 << 40, cxl.Reader, []cxl.Option{cxl.File(name)}, cxl.ErrPart},
 		"behind the end":     {1, cxl.Reader, []cxl.Option{cxl.File(name), cxl.Part(8192, 0)}, cxl.ErrPart},
+		"a small part":       {5, cxl.Reader, []cxl.Option{cxl.File(name), cxl.Part(0, 1024)}, cxl.ErrPart},
+		"a pipe":             {1, cxl.Reader, []cxl.Option{cxl.File(pipe)}, cxl.ErrDevice},
+		"a pipe, to write":   {1, cxl.Writer(0, 1), []cxl.Option{cxl.File(pipe)}, cxl.ErrDevice},
 		"in a page":          {1, cxl.Reader, []cxl.Option{cxl.File(name), cxl.Part(64, 0)}, cxl.ErrPart},
 		"no file":            {1, cxl.Reader, []cxl.Option{cxl.File(name + "x")}, cxl.ErrDevice},
 		"a directory":        {1, cxl.Reader, []cxl.Option{cxl.File(filepath.Dir(name))}, cxl.ErrDevice},

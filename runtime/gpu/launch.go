@@ -3,6 +3,7 @@ package gpu
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
@@ -52,6 +53,9 @@ func (d *Device) Module(source []byte) (*Module, error) {
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	if m == nil || m.dev == nil || m.closed.Load() {
 		return nil, wrap(ErrClosed, "kernel %q: its module", name)
+	}
+	if strings.ContainsRune(name, 0) { // which ends it for the driver
+		return nil, wrap(ErrNoKernel, "kernel %q on %s", name, m.dev.name)
 	}
 	code, err := m.p.Kernel(name)
 	if err != nil {

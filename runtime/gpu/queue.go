@@ -71,7 +71,7 @@ func (d *Device) Queue(depth int) (*Queue, error) {
 		depth = DefaultDepth
 	}
 	if depth < 1 || depth > maxDepth || depth&(depth-1) != 0 {
-		return nil, wrap(ErrQueueFull, "queue: a depth of %d; it is a power of two, and %d at most", depth, maxDepth)
+		return nil, wrap(ErrArgs, "queue: a depth of %d; it is a power of two, and %d at most", depth, maxDepth)
 	}
 	watch()
 	q := &Queue{dev: d, ring: make([]record, depth)}

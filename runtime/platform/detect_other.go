@@ -10,7 +10,7 @@ import (
 
 // Detect gives a machine of which nothing is known but that it is not Linux: each part's Err is [ErrNotLinux].
 func Detect(ctx context.Context) (*Machine, error) {
-	if err := ctx.Err(); err != nil {
+	if err := ended(ctx); err != nil {
 		return nil, err
 	}
 	return elsewhere(runtime.GOOS, uint64(os.Getpagesize())), nil

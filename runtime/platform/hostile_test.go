@@ -262,6 +262,15 @@ func TestContextEnds(t *testing.T) {
 	if _, err := platform.DetectFS(context.Background(), os.DirFS(filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a root that is not there: %v", err)
 	}
+	var none context.Context
+	_, err1 := platform.Detect(none)
+	_, err2 := platform.DetectFS(none, fstest.MapFS{})
+	_, err3 := platform.DetectFS(context.Background(), nil)
+	for _, err := range []error{err1, err2, err3} {
+		if err == nil || !strings.Contains(err.Error(), "is nil") {
+			t.Errorf("nothing to read, or no context: %v", err)
+		}
+	}
 }
 
 // This machine, whatever it is.

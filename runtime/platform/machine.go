@@ -2,6 +2,7 @@ package platform
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 )
 
@@ -37,12 +38,26 @@ func elsewhere(system string, page uint64) *Machine {
 	}
 }
 
+// ended is the error of a context that ended, or is none.
+func ended(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("platform: detect: the context is nil")
+	}
+	return ctx.Err()
+}
+
 // DetectFS reads a machine from its files: fsys is the root, with sys, proc and dev in it. Files that are
 // absent, unreadable or malformed are facts that are not known; an error is a context that ended, or a root that cannot be read.
 //
 // Links are followed as fsys follows them: [os.Root] keeps those of a tree that somebody else made within it. Where fsys
 // has no [fs.ReadLinkFS], what links say (drivers, kinds of dax devices) is not known.
 func DetectFS(ctx context.Context, fsys fs.FS) (*Machine, error) {
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	if fsys == nil {
+		return nil, errors.New("platform: detect: the root is nil")
+	}
 	t := newTree(ctx, fsys)
 	if _, err := t.names("."); err != nil {
 		return nil, err

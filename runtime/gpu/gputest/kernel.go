@@ -94,6 +94,8 @@ func modules(e *env) {
 	e.refused(err, gpu.ErrEmpty)
 	_, err = e.mod.Kernel("nothing")
 	e.refused(err, gpu.ErrNoKernel, `"nothing"`)
+	_, err = e.mod.Kernel("scale\x00nothing") // C would find scale
+	e.refused(err, gpu.ErrNoKernel, "nothing")
 	m, err := e.dev.Module(e.f.Module)
 	e.must(err)
 	k, err := m.Kernel("scale")
