@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -156,6 +157,28 @@ func (p *process) fails(within time.Duration) string {
 	}
 	return strings.TrimSpace(p.errs.String())
 }
+
+// unread is how many octets of its connections have come that the process has not read: of each, in hexadecimal, what
+// stands behind the colon of /proc/net/tcp's fifth column (proc_pid_net(5)).
+func (p *process) unread() (n uint64) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/tcp", p.cmd.Process.Pid))
+	if err != nil {
+		return 0 // it has ended
+	}
+	const established = "01"
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if len(f) < 5 || f[3] != established {
+			continue
+		}
+		_, queued, _ := strings.Cut(f[4], ":")
+		octets, _ := strconv.ParseUint(queued, 16, 64)
+		n += octets
+	}
+	return n
+}
+
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
 
 func (p *process) signal(s syscall.Signal) {
 	p.t.Helper()
