@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/lint"
@@ -126,8 +127,14 @@ func apply(files []*source.File, edits []diag.Edit) []*source.File {
 		}
 		slices.SortStableFunc(mine, func(a, b diag.Edit) int { return b.Span.Start - a.Span.Start })
 		text := slices.Clone(f.Text())
+		crlf := 2*bytes.Count(text, []byte("\r\n")) > bytes.Count(text, []byte("\n"))
 		for _, e := range mine {
-			text = slices.Concat(text[:e.Span.Start], []byte(e.New), text[e.Span.End:])
+			lines := strings.ReplaceAll(e.New, "\r\n", "\n")
+			if crlf {
+				// New lines end as the others do.
+				lines = strings.ReplaceAll(lines, "\n", "\r\n")
+			}
+			text = slices.Concat(text[:e.Span.Start], []byte(lines), text[e.Span.End:])
 		}
 		next := source.NewFile(f.Name(), text)
 		if formatted, ok := standard(f); ok && bytes.Equal(formatted, f.Text()) {

@@ -96,6 +96,21 @@ func sameWire(t failer, was, is []byte) {
 	}
 }
 
+// TestFixesKeepLineEnds mends a file with Windows' line ends, and leaves no others in it.
+func TestFixesKeepLineEnds(t *testing.T) {
+	const text = "type B struct {\r\n\tx: A # of x\r\n  y: u8 # of y\r\n}\r\n# of A\r\ntype A struct { # behind\r\n a: u8 # of a\r\n b: u32\r\n}\r\n"
+	for _, breaking := range []bool{false, true} {
+		f := mended([]byte(text), breaking)
+		is := f.Files[0].Text()
+		if len(f.Applied) == 0 || bytes.Count(is, []byte("\n")) != bytes.Count(is, []byte("\r\n")) || bytes.Contains(is, []byte("\r\r")) {
+			t.Errorf("breaking %v: %d mended:\n%q", breaking, len(f.Applied), is)
+		}
+		if was := comments([]byte(text)); !slices.Equal(was, comments(is)) {
+			t.Errorf("breaking %v: comments were %q, are %q", breaking, was, comments(is))
+		}
+	}
+}
+
 // TestFixesOfTheCorpus mends every schema of the corpus that can be read.
 func TestFixesOfTheCorpus(t *testing.T) {
 	n, mendedFiles := 0, 0

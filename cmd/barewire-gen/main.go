@@ -9,11 +9,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/fidelityframework/barewire-gen/analyzers"
 	"github.com/fidelityframework/barewire-gen/analyzers/vettool"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/cli"
 )
+
+// grace is how long a command that was interrupted may take to end by itself.
+const grace = 2 * time.Second
 
 func main() { os.Exit(run()) }
 
@@ -27,7 +31,12 @@ func run() int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal asks; the second one, no longer caught, ends the process.
-	context.AfterFunc(ctx, stop)
+	// The first signal asks; the second one, no longer caught, ends the process. Who waits for input that does not
+	// come cannot be asked, so time is up after a moment: files are written whole or not at all.
+	context.AfterFunc(ctx, func() {
+		stop()
+		time.Sleep(grace)
+		os.Exit(2)
+	})
 	return cli.Main(ctx, os.Args[1:], cli.Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }

@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/view"
 	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
 func (a *app) docCommand() *cobra.Command {
@@ -26,6 +29,11 @@ needs no network, or Markdown. It goes to the standard output, or to a file.`,
 			files, err := a.load(cmd, args, true)
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("out") {
+				if err := a.notAnInput(cmd, out, files); err != nil {
+					return err
+				}
 			}
 			s, found := schema.CompileAndLint(files, schema.Options{Spec: int(spec)})
 			if s == nil {
@@ -51,6 +59,24 @@ needs no network, or Markdown. It goes to the standard output, or to a file.`,
 	f.StringVar(&out, "out", "", "write to this `file`")
 	spec.bind(cmd)
 	return cmd
+}
+
+// notAnInput refuses a file that is one of the schemas by any name, which the page would destroy.
+func (a *app) notAnInput(cmd *cobra.Command, out string, files []*source.File) error {
+	if out == "" {
+		return usagef(cmd, "--out names no file; leave it out for the standard output")
+	}
+	info, err := os.Stat(a.path(out))
+	if err != nil {
+		// What is not there is nobody's; what else is wrong shows when it is written.
+		return nil
+	}
+	for _, f := range files {
+		if in, err := os.Stat(a.path(f.Name())); err == nil && os.SameFile(in, info) {
+			return usagef(cmd, "--out=%s is the schema %s, which the page would overwrite", out, f.Name())
+		}
+	}
+	return nil
 }
 
 // writePage writes a page to a file, and leaves one that has it already alone.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -56,9 +57,24 @@ Links are followed within that directory only.`,
 	return cmd
 }
 
+// captured is a captured machine's tree, of which files and directories can be opened: opening a pipe would wait for
+// somebody who writes into it, and a device may have no end.
+type captured struct{ fs.FS }
+
+func (c captured) Open(name string) (fs.File, error) {
+	if info, err := fs.Stat(c.FS, name); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("neither a file nor a directory")}
+	}
+	return c.FS.Open(name)
+}
+
+func (c captured) Stat(name string) (fs.FileInfo, error)  { return fs.Stat(c.FS, name) }
+func (c captured) Lstat(name string) (fs.FileInfo, error) { return fs.Lstat(c.FS, name) }
+func (c captured) ReadLink(name string) (string, error)   { return fs.ReadLink(c.FS, name) }
+
 // machine reads this machine, or one that was captured.
-func (a *app) machine(ctx context.Context, root string, captured bool) (*platform.Machine, string, error) {
-	if !captured {
+func (a *app) machine(ctx context.Context, root string, named bool) (*platform.Machine, string, error) {
+	if !named {
 		m, err := platform.Detect(ctx)
 		return m, "this machine", plainError(err)
 	}
@@ -70,7 +86,7 @@ func (a *app) machine(ctx context.Context, root string, captured bool) (*platfor
 		return nil, "", fmt.Errorf("--root %s: %w", root, cause(err))
 	}
 	defer dir.Close()
-	m, err := platform.DetectFS(ctx, dir.FS())
+	m, err := platform.DetectFS(ctx, captured{dir.FS()})
 	if err != nil {
 		return nil, "", fmt.Errorf("--root %s: %w", root, cause(err))
 	}

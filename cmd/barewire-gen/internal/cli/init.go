@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -83,6 +84,9 @@ func (a *app) initialize(cmd *cobra.Command, args []string, pkg string) error {
 	}
 	if err := a.fits(nil, dir, name); err != nil {
 		return err
+	}
+	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return fmt.Errorf("the package's name `%s` has letters that #@package cannot have; give --package", name)
 	}
 	if file == "" {
 		file = name + ".bare"

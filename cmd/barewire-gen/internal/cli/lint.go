@@ -77,6 +77,11 @@ older version: a file, a directory or git:ref[:path].`,
 
 // check refuses flags that mean nothing together.
 func (f *lintFlags) check(cmd *cobra.Command, args []string) error {
+	for _, name := range []string{"lock", "published"} {
+		if fl := cmd.Flag(name); fl.Changed && fl.Value.String() == "" {
+			return usagef(cmd, "--%s is empty: name what to hold the schema to, or leave it out", name)
+		}
+	}
 	switch {
 	case f.breaking && !f.fix && !f.diff:
 		return usagef(cmd, "--breaking says what --fix or --diff may change; name one of them")
@@ -156,7 +161,11 @@ func (a *app) locked(f lintFlags) ([]lint.Published, error) {
 	if err != nil {
 		return nil, plainError(err)
 	}
-	return lint.ParseLock(source.NewFile(f.lock, text))
+	locked, err := lint.ParseLock(source.NewFile(f.lock, text))
+	if err == nil && len(locked) == 0 && !f.writeLock {
+		return nil, fmt.Errorf("%s locks no type, so there is nothing to hold the schema to; --write-lock adds its types", f.lock)
+	}
+	return locked, err
 }
 
 // writeLock adds the types of a schema to the lock file.

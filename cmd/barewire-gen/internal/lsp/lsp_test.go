@@ -155,6 +155,7 @@ func TestRename(t *testing.T) {
 	c.fails("textDocument/rename", at(here, 8, 9)+`,"newName":"Reading"}`, requestFailed, "declared already")
 	c.fails("textDocument/rename", at(here, 8, 9)+`,"newName":"u8"}`, requestFailed, "a word of the language")
 	c.fails("textDocument/rename", at(here, 8, 9)+`,"newName":"a b"}`, requestFailed, "is no name")
+	c.fails("textDocument/rename", at(here, 8, 9)+`,"newName":"kind"}`, requestFailed, "start with a capital letter")
 	c.fails("textDocument/rename", at(here, 5, 3)+`,"newName":"name"}`, requestFailed, "a field `name` already")
 	c.fails("textDocument/rename", at(here, 14, 3)+`,"newName":"HIGH"}`, requestFailed, "a value `HIGH` already")
 	c.end()

@@ -150,6 +150,9 @@ func (s *server) freeName(d *document, t *target, name string) error {
 		if builtins[name] != "" || keywords[name] {
 			return errorf(requestFailed, "`%s` is a word of the language", name)
 		}
+		if c := name[0]; c < 'A' || c > 'Z' {
+			return errorf(requestFailed, "`%s` is no name of a type: they start with a capital letter", name)
+		}
 		for _, u := range s.users(t.unit, t.name) {
 			for _, x := range s.set(u) {
 				if other := x.names().declared[name]; other != nil {

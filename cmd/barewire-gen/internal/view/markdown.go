@@ -33,7 +33,7 @@ func Markdown(s *schema.Schema, types []*Type, o PageOptions) []byte {
 }
 
 func (t *section) markdown(b *bytes.Buffer) {
-	fmt.Fprintf(b, "\n## %s\n\n%s, %s\n", t.Name, t.Kind, t.Where)
+	fmt.Fprintf(b, "\n## %s\n\n%s, %s\n", t.Name, t.Kind, plain(t.Where))
 	paragraphs(b, t.About)
 	fmt.Fprintf(b, "\n`%s`\n", t.Summary)
 	for _, a := range t.Annotations {
@@ -75,15 +75,19 @@ func (t *section) markdown(b *bytes.Buffer) {
 
 func paragraphs(b *bytes.Buffer, lines []string) {
 	for _, l := range lines {
-		b.WriteString("\n" + plain(l) + "\n")
+		l = plain(l)
+		if strings.IndexAny(l, "#=~+-") == 0 {
+			l = `\` + l // no heading, rule, fence or list
+		}
+		b.WriteString("\n" + l + "\n")
 	}
 }
 
 // plain makes a text mean itself in Markdown, but for `code`.
 func plain(s string) string {
 	parts := strings.Split(s, "`")
-	if len(parts)%2 == 0 {
-		return special.Replace(strings.ReplaceAll(s, "`", "\\`"))
+	if len(parts)%2 == 0 || strings.Contains(s, "``") {
+		return strings.ReplaceAll(special.Replace(s), "`", "\\`")
 	}
 	for i := 0; i < len(parts); i += 2 {
 		parts[i] = special.Replace(parts[i])

@@ -132,6 +132,33 @@ func TestEscaped(t *testing.T) {
 	}
 }
 
+// TestMarkdownPlain has backticks that do not mean code, and what would begin a heading.
+func TestMarkdownPlain(t *testing.T) {
+	for text, want := range map[string]string{
+		"a ` b <i>":             "a \\` b \\<i\\>",
+		"```":                   "\\`\\`\\`",
+		"`` ` ``<img src=x>` y": "\\`\\` \\` \\`\\`\\<img src=x\\>\\` y",
+		"`<i>` <i>":             "`<i>` \\<i\\>",
+	} {
+		if got := plain(text); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+	var b bytes.Buffer
+	paragraphs(&b, []string{"# no heading"})
+	if got := b.String(); got != "\n\\# no heading\n" {
+		t.Errorf("%q", got)
+	}
+	text := "# d\ntype T struct {\n  a: u64\n}\n"
+	s, list := schema.Compile([]*source.File{source.NewFile("<i>.bare", []byte(text))}, schema.Options{})
+	if s == nil {
+		t.Fatal(list)
+	}
+	if md := Markdown(s, Types(s, every), PageOptions{Doc: true}); bytes.Contains(md, []byte(" <i>")) {
+		t.Errorf("the file's name is markup:\n%s", md)
+	}
+}
+
 // TestHugeLines lists the lines of a struct that has many, in no long time.
 func TestHugeLines(t *testing.T) {
 	var b strings.Builder
