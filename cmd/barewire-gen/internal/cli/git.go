@@ -43,6 +43,12 @@ func (a *app) fromGit(cmd *cobra.Command, spec string, args []string) ([]*source
 		if err != nil {
 			return nil, err
 		}
+		if p == "." {
+			p = ""
+		}
+		if _, err := a.git(cmd, "cat-file", "-e", at+":"+p); err != nil {
+			return nil, fmt.Errorf("git: %s has no %s; if that is new or was renamed, compare its directory, or name what it was: git:%s:PATH", ref, p, ref)
+		}
 		paths = append(paths, p)
 	}
 	return a.gitFiles(cmd, ref, at, paths)
