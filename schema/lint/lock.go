@@ -2,6 +2,7 @@ package lint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -35,17 +36,50 @@ func PublishedIn(s *resolve.Schema) (list []Published) {
 
 // Lock writes types as a lock file: a hash, a package or -, a name on each line, sorted by package and name.
 func Lock(list []Published) []byte {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b Published) int {
-		return bytes.Compare([]byte(a.Package+"\x00"+a.Name), []byte(b.Package+"\x00"+b.Name))
-	})
 	out := []byte(lockHead)
-	for _, p := range list {
-		pkg := p.Package
-		if pkg == "" {
-			pkg = "-"
+	for _, p := range slices.SortedStableFunc(slices.Values(list), Published.compare) {
+		out = p.appendLine(out)
+	}
+	return out
+}
+
+func (p Published) compare(q Published) int {
+	return cmp.Or(cmp.Compare(p.Package, q.Package), cmp.Compare(p.Name, q.Name))
+}
+
+func (p Published) appendLine(out []byte) []byte {
+	return fmt.Appendf(out, "%x %s %s\n", p.Hash, cmp.Or(p.Package, "-"), p.Name)
+}
+
+// ExtendLock adds types to a lock file, which has those that ParseLock found in it. It puts each where it sorts, and keeps
+// every line that is there: comments belong to the type below them, those above the first type to the file.
+func ExtendLock(f *source.File, locked, added []Published) []byte {
+	if len(locked) == 0 && len(bytes.TrimSpace(f.Text())) == 0 {
+		return Lock(added)
+	}
+	added = slices.SortedStableFunc(slices.Values(added), Published.compare)
+	text := f.Text()
+	out, from := []byte(nil), 0
+	for i, p := range locked {
+		begin := from
+		if i == 0 {
+			begin = p.At.Start // what is above is the file's
 		}
-		out = fmt.Appendf(out, "%x %s %s\n", p.Hash, pkg, p.Name)
+		out = append(out, text[from:begin]...)
+		for len(added) > 0 && added[0].compare(p) < 0 {
+			out, added = added[0].appendLine(out), added[1:]
+		}
+		from = len(text)
+		if n := bytes.IndexByte(text[p.At.End:], '\n'); n >= 0 {
+			from = p.At.End + n + 1
+		}
+		out = append(out, text[begin:from]...)
+	}
+	if out = append(out, text[from:]...); len(out) > 0 && out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	for _, p := range added {
+		out = p.appendLine(out)
 	}
 	return out
 }

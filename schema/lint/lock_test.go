@@ -72,3 +72,35 @@ func FuzzLock(f *testing.F) {
 		}
 	})
 }
+
+// TestExtendLock adds types to lock files that people have written in, and every line of theirs is kept.
+func TestExtendLock(t *testing.T) {
+	line := func(name string) string {
+		return strings.SplitAfter(string(lint.Lock([]lint.Published{{Package: "p", Name: name}})), "\n")[2]
+	}
+	b, d := line("B"), line("D")
+	for _, text := range []string{
+		"", "\n", "# Ours.\n", "# Ours.\n" + b + "# About D.\n\n" + d + "# The end.\n", d + b, "# Ours.\r\n" + strings.ReplaceAll(b+d, "\n", "\r\n"),
+		strings.TrimSuffix(b, "\n"), string(lint.Lock(nil)) + b + "# No end.",
+	} {
+		f := source.NewFile("bare.lock", []byte(text))
+		locked, err := lint.ParseLock(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := string(lint.ExtendLock(f, locked, []lint.Published{{Package: "p", Name: "E"}, {Package: "p", Name: "C"}, {Package: "p", Name: "A"}}))
+		rest := got
+		for l := range strings.Lines(text) {
+			_, after, ok := strings.Cut(rest, strings.TrimSpace(l))
+			if rest = after; !ok {
+				t.Errorf("%q is gone from %q", l, got)
+			}
+		}
+		if all, err := lint.ParseLock(source.NewFile("bare.lock", []byte(got))); err != nil || len(all) != len(locked)+3 {
+			t.Errorf("%q became %q: %v", text, got, err)
+		}
+		if strings.Contains(text, "About D") && got != "# Ours.\n"+line("A")+b+line("C")+"# About D.\n\n"+d+"# The end.\n"+line("E") {
+			t.Errorf("%s", got)
+		}
+	}
+}

@@ -174,21 +174,25 @@ func (a *app) writeLock(s *schema.Schema, name string) error {
 	if err != nil {
 		return err
 	}
-	n := len(locked)
+	var added []lint.Published
 	for _, p := range lint.PublishedIn(s.Schema) {
 		if !slices.ContainsFunc(locked, func(l lint.Published) bool { return l.Package == p.Package && l.Name == p.Name }) {
-			locked = append(locked, p)
+			added = append(added, p)
 		}
 	}
-	o := &output{path: a.path(name), shown: name, content: lint.Lock(locked)}
+	o := &output{path: a.path(name), shown: name}
 	if err := o.loadAny(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
+	}
+	o.content = o.old
+	if len(added) > 0 || !o.exists {
+		o.content = lint.ExtendLock(source.NewFile(name, o.old), locked, added)
 	}
 	if err := write([]*output{o}); err != nil {
 		return err
 	}
 	if !a.format.IsMachine() && !a.quiet {
-		fmt.Fprintf(a.out, "%s: %d types added, %d locked\n", name, len(locked)-n, len(locked))
+		fmt.Fprintf(a.out, "%s: %d types added, %d locked\n", name, len(added), len(locked)+len(added))
 	}
 	return nil
 }
