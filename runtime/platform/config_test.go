@@ -52,6 +52,7 @@ func TestConfigure(t *testing.T) {
 		{"near a device", "32em64t-2n8c+dax+nvme+mic+dimms", []platform.Option{platform.WithNUMA(platform.Topology{Near: "mlx4_0"})}, "near [1 0]"},
 		{"near nothing", "32em64t-2n8c+dax+nvme+mic+dimms", []platform.Option{platform.WithNUMA(platform.Topology{Near: "mlx5_9"})}, "platform: no node near mlx5_9: no RDMA device, GPU or CXL device is called that"},
 		{"a mode of nothing", "cxl-stageB-sysram", []platform.Option{platform.WithWait(9)}, "platform: there is no wait mode 9"},
+		{"huge pages of no mode", "cxl-stageB-sysram", []platform.Option{platform.WithHugePages(9)}, "platform: there is no mode 9 of huge pages"},
 	} {
 		r, err := platform.Configure(captured(t, x.machine), x.opts...)
 		got := ""

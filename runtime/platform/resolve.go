@@ -135,8 +135,11 @@ func (c Config) valid() error {
 			return fmt.Errorf("platform: %s: there is no such capability", a.what)
 		}
 	}
-	if c.wait > WaitBusy || c.huge != nil && c.huge.what > HugeMust {
-		return fmt.Errorf("platform: there is no wait %s, or no huge pages of that mode", c.wait)
+	if c.wait > WaitBusy {
+		return fmt.Errorf("platform: there is no wait %s", c.wait)
+	}
+	if c.huge != nil && c.huge.what > HugeMust {
+		return fmt.Errorf("platform: there is no %s of huge pages", c.huge.what)
 	}
 	for node, kind := range c.kinds {
 		if node < 0 || node >= maxID || int(kind) >= len(kindNames) {

@@ -58,7 +58,7 @@ func (p *Provider) Devices(context.Context) ([]gpu.DeviceInfo, error) {
 		infos[i] = f.info
 	}
 	if len(infos) == 0 && err == nil {
-		infos = []gpu.DeviceInfo{{Name: "0", State: "OpenCL has no device (Debian: pocl-opencl-icd has one, the processor)"}}
+		infos = []gpu.DeviceInfo{{Name: "0", State: "OpenCL has no device (Debian: pocl-opencl-icd has one, the processor; it takes a home directory that can be written)"}}
 	}
 	return infos, err
 }
