@@ -181,7 +181,11 @@ func (e *LeakError) Error() string {
 	if n := len(e.Regions) - len(list); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	return fmt.Sprintf("cxl: close: %s: %d regions with %d bytes are not closed: %s%s", e.Pool, len(e.Regions), e.Bytes, strings.Join(list, "; "), more)
+	regions := "1 region"
+	if n := len(e.Regions); n != 1 {
+		regions = fmt.Sprintf("%d regions", n)
+	}
+	return fmt.Sprintf("cxl: close: %s: close first %s with %d bytes: %s%s", e.Pool, regions, e.Bytes, strings.Join(list, "; "), more)
 }
 
 // Unwrap is [ErrInUse].

@@ -111,7 +111,7 @@ func TestPool(t *testing.T) {
 	if !errors.As(err, &leak) || leak.Bytes != 64000 || len(leak.Regions) != 1 {
 		t.Errorf("%v", err)
 	}
-	wrong(t, err, cxl.ErrInUse, "1 regions with 64000 bytes are not closed: region sensors of placed.Sensor made at cxl/pool_linux_test.go:")
+	wrong(t, err, cxl.ErrInUse, "close first 1 region with 64000 bytes: region sensors of placed.Sensor made at cxl/pool_linux_test.go:")
 	closed(t, r)
 	closed(t, p)
 	closed(t, p)

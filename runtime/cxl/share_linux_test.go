@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/cxl"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/placed"
+	"github.com/fidelityframework/barewire-gen/runtime/wire"
 )
 
 // sharing skips the test on processors that cannot share.
@@ -126,6 +128,9 @@ func TestShare(t *testing.T) {
 	if _, err := cxl.Snapshot(labels, 0, &label); err != nil || label != "heron" {
 		t.Errorf("%q, %v", label, err)
 	}
+	long := placed.Label(strings.Repeat("x", 100))
+	_, err = cxl.Publish(labels, 0, &long)
+	wrong(t, err, wire.ErrMax, "publish: region", "element 0", "#@max")
 }
 
 // TestShareRefused: what is not there to be shared.

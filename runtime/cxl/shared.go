@@ -33,7 +33,7 @@ func Publish[T barewire.Fixed[T], P message[T]](r *barewire.Region[T, barewire.C
 	slot := make([]byte, slotHead, size+slotHead)
 	b, err := v.AppendBinary(slot)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("barewire: publish: %s: element %d: %w", r, i, err)
 	}
 	m := b[slotHead:]
 	if len(m) == size {

@@ -17,6 +17,10 @@
 // [ErrNoNUMA] where there is no Linux or no NUMA in its kernel, [ErrForbidden] in containers that may not place memory,
 // [ErrNoNode], [ErrElsewhere] where the node is full.
 //
+// Touching takes memory at once: of more than the process's control group may have, the kernel ends the process, as it does with any that
+// touches so much. A configuration knows that limit (platform.Resolved.MemoryLimit), and with barewire.Under it is an error instead, as far
+// as all that is large is allocated so.
+//
 // Sources: mbind(2), move_pages(2), sched_setaffinity(2); the kernel's Documentation/admin-guide/mm/numa_memory_policy.rst.
 //
 //barewire:trust what a call does to a handle is in its generation, which its type does not show
