@@ -5,6 +5,7 @@ package verbs
 import (
 	"fmt"
 	"math/bits"
+	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/release"
@@ -67,6 +68,41 @@ func (in *inbox) stash(q *queue) {
 		}
 		in.to += got
 	}
+}
+
+// drain takes what the device flushes of a queue that failed, before its queue pair is destroyed: then nothing of it is in
+// progress. A device that does not flush is given flushPatience, one that is gone or going nothing. The locks of posting and polling
+// are held.
+func (in *inbox) drain(q *queue) {
+	a := q.dom.adapter
+	end, pause := time.Now().Add(flushPatience), 10*time.Microsecond
+	for owed := in.countOwed(q); !q.hw.gone.Load(); pause = min(2*pause, time.Millisecond) {
+		in.stash(q)
+		in.sift()
+		if in.to-in.from >= owed || a.fatal.Load() || a.going.Load() {
+			return
+		}
+		if time.Now().After(end) {
+			a.logger.Debug("verbs: a queue pair is destroyed that was not flushed", "peer", q.peer, "outstanding", owed-(in.to-in.from))
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// countOwed counts the requests and receives that the device has, or that were not polled. The poll lock is held.
+func (in *inbox) countOwed(q *queue) (n int) {
+	for i := q.head.Load(); i < q.tail.Load(); i++ {
+		if q.sends[i&q.mask].state.Load() == withDevice {
+			n++
+		}
+	}
+	for i := q.rhead.Load(); i < q.took.Load(); i++ {
+		if !q.recvs[i&q.rmask].here.Load() {
+			n++
+		}
+	}
+	return n
 }
 
 // owed reports whether the device has requests or receives that have not been polled. The poll lock is held.

@@ -240,6 +240,7 @@ func (q *queue) close() error {
 	q.waitMu.Lock()
 	q.pollMu.Lock()
 	q.postMu.Lock()
+	q.in.drain(q)
 	err := q.release()
 	q.postMu.Unlock()
 	q.pollMu.Unlock()

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,7 +88,19 @@ unsigned fake_posts, fake_polls; // calls
 unsigned fake_short;    // completion queues get half of what was asked for
 unsigned fake_forks;    // calls of ibv_fork_init
 struct ibv_qp_attr fake_rtr, fake_rts; // what queue pairs were last moved to these states with
+unsigned fake_still;    // requests are taken, and nothing is done with them
+unsigned fake_limited;  // 1: registering obeys RLIMIT_MEMLOCK, of one registration each; 2: there is no memory at all
+unsigned fake_parents;  // calls that would have destroyed what others hang on
+unsigned fake_undrained; // requests and receives whose end nobody had polled when their queue pair was destroyed
+unsigned fake_destroyed; // queue pairs
 unsigned fake_gone;     // the kernel has taken the device away: nothing is done, and giving back gives EIO
+
+// refuse counts a call in a wrong order, and refuses it.
+static int refuse(void)
+{
+	__atomic_add_fetch(&fake_parents, 1, __ATOMIC_SEQ_CST);
+	return EBUSY;
+}
 
 static void push(struct queue *q, struct ibv_wc *wc, int solicited)
 {
@@ -251,7 +264,7 @@ static void progress(struct pair *p)
 			}
 			continue;
 		}
-		if (fake_gone)
+		if (fake_gone || fake_still)
 			return;
 		if (fake_down) {
 			p->shead++;
@@ -458,7 +471,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 int ibv_close_device(struct ibv_context *c)
 {
 	if (c->num_comp_vectors)
-		return EBUSY;
+		return refuse();
 	close(c->async_fd);
 	close(c->cmd_fd);
 	free((char *)c - offsetof(struct verbs_context, context));
@@ -532,7 +545,7 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 		busy |= windows[i] && windows[i]->mw.pd == pd;
 	pthread_mutex_unlock(&big);
 	if (busy)
-		return EBUSY;
+		return refuse();
 	pthread_mutex_lock(&big);
 	pd->context->num_comp_vectors--;
 	pthread_mutex_unlock(&big);
@@ -554,6 +567,11 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t n, uint64_t
 #endif
 	if ((access & IBV_ACCESS_ON_DEMAND) && (access & IBV_ACCESS_REMOTE_ATOMIC)) {
 		errno = EINVAL;
+		return NULL;
+	}
+	struct rlimit limit;
+	if (fake_limited > 1 || (fake_limited && !getrlimit(RLIMIT_MEMLOCK, &limit) && n > limit.rlim_cur)) {
+		errno = ENOMEM;
 		return NULL;
 	}
 	struct region *r = calloc(1, sizeof *r);
@@ -611,7 +629,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 		regions[mr->handle] = NULL;
 	pthread_mutex_unlock(&big);
 	if (busy)
-		return EBUSY;
+		return refuse();
 	void *p = ((struct region *)mr)->mapped;
 	if (p)
 		munmap(p, mr->length + ((char *)mr->addr - (char *)p));
@@ -634,7 +652,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 int ibv_destroy_comp_channel(struct ibv_comp_channel *ch)
 {
 	if (((struct channel *)ch)->cqs)
-		return EBUSY;
+		return refuse();
 	close(ch->fd);
 	close(ch->refcnt);
 	free(ch);
@@ -665,7 +683,7 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 		busy |= pairs[i] && (pairs[i]->scq == q || pairs[i]->rcq == q);
 	pthread_mutex_unlock(&big);
 	if (busy)
-		return EBUSY;
+		return refuse();
 	if (cq->channel)
 		((struct channel *)cq->channel)->cqs--;
 	free(q->wc);
@@ -743,6 +761,15 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	return rc;
 }
 
+// unpolled counts the completions of a queue pair that are in a completion queue still.
+static unsigned unpolled(struct queue *q, struct pair *p)
+{
+	unsigned n = 0;
+	for (unsigned i = q->head; i != q->tail; i++)
+		n += q->wc[i % q->size].qp_num == p->qp.qp_num;
+	return n;
+}
+
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct pair *p = (struct pair *)qp;
@@ -750,11 +777,14 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	pthread_mutex_lock(&big);
 	for (int i = 0; i < MAX_MW; i++)
 		busy |= windows[i] && windows[i]->mr && windows[i]->qpn == qp->qp_num;
-	if (!busy)
+	if (!busy) {
 		pairs[qp->qp_num] = NULL;
+		fake_destroyed++;
+		fake_undrained += p->stail - p->shead + p->rtail - p->rhead + unpolled(p->scq, p) + (p->rcq != p->scq ? unpolled(p->rcq, p) : 0);
+	}
 	pthread_mutex_unlock(&big);
 	if (busy)
-		return EBUSY; // rdma_rxe waits for its windows, some time, and loses the queue pair
+		return refuse(); // rdma_rxe waits for its windows, some time, and loses the queue pair
 	free(p->sq);
 	free(p->rq);
 	free(p);
