@@ -93,6 +93,21 @@ func TestDrainBeforeDestroy(t *testing.T) {
 	}
 }
 
+// TestCloseUnflushed closes a queue of a device that flushes nothing: it is waited for, and then the queue pair is destroyed all the same.
+func TestCloseUnflushed(t *testing.T) {
+	p := fake(t)
+	e := connected(t, p, rdma.Config{Logger: slog.New(slog.DiscardHandler)})
+	still, undrained := abi.At(symbol(t, p, "fake_still")), abi.At(symbol(t, p, "fake_undrained"))
+	outstanding(t, e, e.a)
+	before := undrained.U32(0)
+	still.Put32(0, 2)
+	defer still.Put32(0, 0)
+	ok(t, e.a.Close())
+	if n := undrained.U32(0) - before; n != 2 || !e.a.hw.gone.Load() {
+		t.Errorf("%d requests and receives went with the queue pair, want 2", n)
+	}
+}
+
 // typedEnd is a side as programs have it.
 type typedEnd struct {
 	dev  *rdma.Device

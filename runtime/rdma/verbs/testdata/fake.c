@@ -1,6 +1,6 @@
 // A stand-in for libibverbs.so.1, for tests on machines without a device: one device, "fake0", whose queue pairs reach each
 // other within the process. It does what a reliable connection does, at once and under one lock: rights, bounds, receives
-// that are not there yet, flushing, memory windows, memory on demand and by file. It wants its objects destroyed in order. With -DBARE it
+// that are not there yet, flushing, memory windows, memory on demand and by file. It wants its objects destroyed in order, and counts what was not. With -DBARE it
 // is of an old rdma-core: no windows, memory on demand or by file, addresses of one's own choice, nor a word on fork.
 // With -DINSTANT it does nothing but complete, to measure what stands above it.
 //
@@ -88,7 +88,7 @@ unsigned fake_posts, fake_polls; // calls
 unsigned fake_short;    // completion queues get half of what was asked for
 unsigned fake_forks;    // calls of ibv_fork_init
 struct ibv_qp_attr fake_rtr, fake_rts; // what queue pairs were last moved to these states with
-unsigned fake_still;    // requests are taken, and nothing is done with them
+unsigned fake_still;    // requests are taken, and nothing is done with them; 2: nor are they flushed
 unsigned fake_limited;  // 1: registering obeys RLIMIT_MEMLOCK, of one registration each; 2: there is no memory at all
 unsigned fake_parents;  // calls that would have destroyed what others hang on
 unsigned fake_undrained; // requests and receives whose end nobody had polled when their queue pair was destroyed
@@ -737,7 +737,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	if (fake_gone)
 		return EIO;
 	pthread_mutex_lock(&big);
-	if (a->qp_state == IBV_QPS_ERR)
+	if (a->qp_state == IBV_QPS_ERR && fake_still > 1)
+		p->state = p->qp.state = IBV_QPS_ERR;
+	else if (a->qp_state == IBV_QPS_ERR)
 		flush(p);
 	else if (p->state == IBV_QPS_ERR)
 		rc = EINVAL;
