@@ -57,13 +57,23 @@ func (e *end) leads(peer *end) {
 	}
 }
 
-// waiting has an end wait, and read. The channel gives what Wait came to.
+// waiting has an end wait, and read. The channel gives what Wait came to. What came late may have given the turn back to
+// the reader in between, which yields again when more comes: the peer sees to it.
 func (e *end) waiting(ctx context.Context, peer *end) <-chan error {
 	e.t.Helper()
 	e.leads(peer)
 	waited := make(chan error, 1)
 	go func() { waited <- e.q.Wait(ctx) }()
-	becomes(e.t, e.q, ofWaiter)
+	begun := time.Now()
+	for n := 1; !e.q.turn.is(ofWaiter); n++ {
+		if time.Since(begun) > patience {
+			e.t.Fatalf("%s: it is not the turn of who waits", e.name)
+		}
+		time.Sleep(50 * time.Microsecond)
+		if n%200 == 0 {
+			peer.flushes(e)
+		}
+	}
 	return waited
 }
 
