@@ -13,6 +13,11 @@ import (
 // TestUnder: a configuration's nodes, limit and policy are used here.
 func TestUnder(t *testing.T) {
 	node := here(t)
+	unpin, err := numa.Pin(node) // what is local stays so
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpin()
 	r := &platform.Resolved{Nodes: platform.MakeIDs(node), MemoryLimit: 100 * 64}
 	one, err := numa.New(node, placed.SensorInNUMA(), 60, barewire.Under(r))
 	if err != nil {

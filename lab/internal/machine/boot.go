@@ -47,6 +47,10 @@ func (g *Guest) Boot(ctx context.Context, h Handler) error {
 	return err
 }
 
+// toBoot is how long a guest may take until it comes to its plan. It takes 4 to 15 seconds; once in hundreds of times one
+// spins for ever.
+const toBoot = 2 * time.Minute
+
 // earlyError is a death before anything that was planned.
 type earlyError struct{ err error }
 
@@ -64,6 +68,10 @@ func (g *Guest) boot(ctx context.Context, h Handler) error {
 	}
 	runtime.LockOSThread() // the kernel sends the death signal when the thread that started it ends
 	defer runtime.UnlockOSThread()
+	ctx, stuck := context.WithCancelCause(ctx)
+	defer stuck(nil)
+	late := time.AfterFunc(toBoot, func() { stuck(fmt.Errorf("it had not booted after %v", toBoot)) })
+	defer late.Stop()
 	cmd := exec.CommandContext(ctx, "qemu-system-x86_64", g.args()...)
 	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = noOrphan()
@@ -76,7 +84,7 @@ func (g *Guest) boot(ctx context.Context, h Handler) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	f := follower{nonce: g.Nonce + " ", h: h}
+	f := follower{nonce: g.Nonce + " ", h: h, late: late}
 	f.follow(out)
 	err = cmd.Wait()
 	switch {
@@ -140,9 +148,10 @@ func (g *Guest) args() []string {
 type follower struct {
 	nonce      string
 	h          Handler
-	begun      bool   // it has come to its plan
-	done       bool   // and to the plan's end
-	unprepared string // what of the setup failed
+	late       *time.Timer // stopped when it has begun; nil: nobody waits for that
+	begun      bool        // it has come to its plan
+	done       bool        // and to the plan's end
+	unprepared string      // what of the setup failed
 }
 
 func (f *follower) follow(r io.Reader) {
@@ -163,6 +172,9 @@ func (f *follower) line(line []byte) {
 	}
 	if !ours {
 		return
+	}
+	if !f.begun && f.late != nil {
+		f.late.Stop()
 	}
 	f.begun = true
 	word, rest, _ := strings.Cut(strings.TrimSpace(mark), " ")
