@@ -20,7 +20,7 @@ var (
 	ErrHostHas       = errors.New("the host has it")
 	ErrMapped        = errors.New("a window of the host's is mapped onto it")
 	ErrNoWindow      = errors.New("the host cannot map memory of the device")
-	ErrNotExportable = errors.New("the device gives its memory to no other")
+	ErrNotExportable = errors.New("the device gives its memory to no other device")
 	ErrLength        = errors.New("the lengths differ")
 	ErrEmpty         = errors.New("nothing to do: an operation has at least one element")
 	ErrQueueFull     = errors.New("the queue is full")

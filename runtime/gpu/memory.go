@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"unsafe"
@@ -95,13 +96,22 @@ func (m *memory) given(n uintptr) region.Given {
 	g.Nodes = func() []int { return nil }
 	addr := uintptr(m.mem.Device())
 	g.Base = *(*unsafe.Pointer)(unsafe.Pointer(&addr)) // the device's memory, which no pointer of Go's reaches
-	if x, ok := m.mem.(Exporter); ok && m.dev.info.Facts.DMABuf {
-		g.DMABuf = func() (region.DMABuf, error) {
-			f, off, err := x.Export()
-			return region.DMABuf{File: f, Off: off}, err
-		}
-	}
+	g.DMABuf = m.export
 	return g
+}
+
+// export gives the memory to another device.
+func (m *memory) export() (region.DMABuf, error) {
+	x, ok := m.mem.(Exporter)
+	if !ok || !m.dev.info.Facts.DMABuf {
+		return region.DMABuf{}, fmt.Errorf("%w: %s exports none as a dma-buf; register memory of gpu.NewHost, which kernels reach in place, and copy: %w",
+			ErrNotExportable, m.dev.name, errors.ErrUnsupported)
+	}
+	f, off, err := x.Export()
+	if err != nil {
+		return region.DMABuf{}, fmt.Errorf("%s: %w", m.dev.name, err)
+	}
+	return region.DMABuf{File: f, Off: off}, nil
 }
 
 // release gives the memory back, with the last handle. Of a device that is lost there is nothing to give back.

@@ -33,6 +33,7 @@ const (
 	setHold    // operations wait
 	setLost    // the result that all calls give
 	setMisalign
+	setLate // what other devices write by a dma-buf is seen after a flush
 )
 
 // stand is the stand-in, loaded.

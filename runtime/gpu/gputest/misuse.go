@@ -8,6 +8,7 @@ import (
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/gpu"
 	"github.com/fidelityframework/barewire-gen/runtime/gpu/internal/sample"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
 
 // What is done wrong here is of the catalogue of mistakes with memory of GPUs: each is refused when the program runs.
@@ -19,6 +20,7 @@ var misuseChecks = []check{
 	{"misuse/queue and device closed in use", closedInUse},
 	{"misuse/zero values", zeroValues},
 	{"misuse/arrived", arrived},
+	{"misuse/exported", exported},
 }
 
 // closedInFlight: neither the device's memory nor the host's goes while an operation has it.
@@ -172,5 +174,21 @@ func zeroValues(e *env) {
 func arrived(e *env) {
 	r := e.device(0)
 	e.must(gpu.Arrived(r))
+	e.must(r.Close())
+}
+
+// exported: memory goes to other devices as a dma-buf, or it is said that it does not, and what else there is.
+func exported(e *env) {
+	r := e.device(0)
+	h, _, err := barewire.Core(seal.Key(), r)
+	e.must(err)
+	d, err := h.DMABuf()
+	if !e.dev.Info().Facts.DMABuf {
+		e.refused(err, gpu.ErrNotExportable, e.dev.String(), "gpu.NewHost")
+		e.refused(err, errors.ErrUnsupported)
+	} else {
+		e.must(err)
+		e.must(d.File.Close())
+	}
 	e.must(r.Close())
 }

@@ -97,11 +97,23 @@ int cuDevicePrimaryCtxRetain(void **ctx, int dev)
 
 static void drop(struct memory *m)
 {
+	for (struct lent **p = &lents, *l; (l = *p);) {
+		if (l->m != m) {
+			p = &l->next;
+			continue;
+		}
+		*p = l->next;
+		munmap(l->file, l->n);
+		free(l->last);
+		free(l);
+	}
 	for (struct memory **p = &memories; *p; p = &(*p)->next)
 		if (*p == m) {
 			*p = m->next;
 			break;
 		}
+	if (m->fd)
+		close(m->fd);
 	munmap(m->hidden - m->skew, m->room);
 	if (m->host)
 		munmap(m->host, m->room);

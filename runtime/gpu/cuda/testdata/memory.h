@@ -135,7 +135,20 @@ int cuPointerSetAttribute(const void *value, int attr, ptr p)
 	END;
 }
 
-// An export is a file whose beginning is that of the range. The hidden mapping changes to it.
+static void lend(struct memory *m, char *at, size_t n, int fd)
+{
+	struct lent *l = calloc(1, sizeof *l);
+	l->m = m;
+	l->at = at;
+	l->n = n;
+	l->file = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	l->last = malloc(n);
+	memcpy(l->last, at, n);
+	l->next = lents;
+	lents = l;
+}
+
+// An export is a file whose beginning is that of the range. The hidden mapping changes to it, or what is written goes there late.
 int cuMemGetHandleForAddressRange(void *handle, ptr p, size_t n, int type, unsigned long long flags)
 {
 	BEGIN;
@@ -144,12 +157,27 @@ int cuMemGetHandleForAddressRange(void *handle, ptr p, size_t n, int type, unsig
 		r = INVALID_VALUE;
 		goto out;
 	}
+	if (m->fd && (m->from != p || m->bytes != n)) {
+		note("one memory is exported as two ranges, which this library cannot");
+		r = NOT_SUPPORTED;
+		goto out;
+	}
+	if (m->fd) {
+		*(int *)handle = dup(m->fd);
+		goto out;
+	}
 	char *at = m->hidden + ((char *)p - m->dev);
 	int fd = memfd_create("fake-dma-buf", 0);
 	if (fd < 0 || ftruncate(fd, n) || pwrite(fd, at, n, 0) != (ssize_t)n)
 		abort();
-	mmap(at, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
-	*(int *)handle = fd;
+	if (settings[SET_LATE])
+		lend(m, at, n, fd);
+	else
+		mmap(at, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	m->fd = fd;
+	m->from = p;
+	m->bytes = n;
+	*(int *)handle = dup(fd);
 	END;
 }
 

@@ -21,7 +21,7 @@ enum {
 enum { MAX = 4096, DEVICES = 2, ATTRS = 160, PAGE64 = 65536 };
 
 // What tests set and count: see fake_set and fake_count.
-enum { SET_VERSION, SET_DELAY, SET_OOM, SET_STICKY, SET_EVENT, SET_HOLD, SET_LOST, SET_MISALIGN };
+enum { SET_VERSION, SET_DELAY, SET_OOM, SET_STICKY, SET_EVENT, SET_HOLD, SET_LOST, SET_MISALIGN, SET_LATE };
 
 static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
@@ -59,6 +59,9 @@ struct memory {
 	char *hidden; // as this library sees it
 	size_t size, room, skew;
 	int busy; // operations that have it
+	int fd;   // as others have it; 0: nobody asked
+	ptr from; // from here on
+	size_t bytes;
 	struct memory *next;
 };
 
@@ -220,8 +223,37 @@ struct arrival {
 
 static struct arrival *arrivals;
 
+// Memory that other devices have as a file (SET_LATE): what they write to it this one sees when it is told to, and what this one
+// writes they see when the operation ends. last is what both saw at last.
+struct lent {
+	struct memory *m;
+	char *at, *file, *last;
+	size_t n;
+	struct lent *next;
+};
+
+static struct lent *lents;
+
+// carry takes to a side what the other one changed.
+static void carry(struct lent *l, char *to, const char *from)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (from[i] != l->last[i])
+			to[i] = l->last[i] = from[i];
+}
+
+// written is the end of an operation that may have written to memory.
+static void written(struct memory *m)
+{
+	for (struct lent *l = lents; l; l = l->next)
+		if (l->m == m)
+			carry(l, l->file, l->at);
+}
+
 static void arrive(void)
 {
+	for (struct lent *l = lents; l; l = l->next)
+		carry(l, l->at, l->file);
 	for (struct arrival *a; (a = arrivals);) {
 		arrivals = a->next;
 		memcpy(reach(a->dst, a->n), a->data, a->n);
@@ -264,6 +296,7 @@ static int run(struct op *o, struct context *c)
 
 static void finish(struct op *o)
 {
+	written(within(o->kind == KERNEL ? (void *)o->mem[0] : o->dst, 1));
 	switch (o->kind) {
 	case COPY:
 		busy(o->src, o->n, -1);
