@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -79,9 +81,13 @@ func (a *app) notAnInput(cmd *cobra.Command, out string, files []*source.File) e
 	return nil
 }
 
-// writePage writes a page to a file, and leaves one that has it already alone.
+// writePage writes a page to a file, and leaves one that has it already alone. What is no file, as a pipe or
+// /dev/stdout, takes the page as any program's output.
 func (a *app) writePage(name string, page []byte) error {
 	o := &output{path: a.path(name), shown: name, content: page}
+	if info, err := os.Stat(o.path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return writeInto(o)
+	}
 	if exists(o.path) {
 		if err := o.loadAny(); err != nil {
 			return err
@@ -91,5 +97,18 @@ func (a *app) writePage(name string, page []byte) error {
 		return err
 	}
 	a.say("wrote %s", name)
+	return nil
+}
+
+// writeInto writes to what is there, and never puts a file in its place.
+func writeInto(o *output) error {
+	f, err := os.OpenFile(o.path, os.O_WRONLY, 0)
+	if err != nil {
+		return plainError(err)
+	}
+	_, err = f.Write(o.content)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", o.shown, cause(err))
+	}
 	return nil
 }

@@ -55,11 +55,19 @@ func (o *output) loadAny() error {
 	if err != nil {
 		return plainError(err)
 	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return notRegular(o.shown)
+	}
 	if o.old, err = os.ReadFile(o.path); err != nil {
 		return plainError(err)
 	}
 	o.exists, o.mode = true, info.Mode().Perm()
 	return nil
+}
+
+// notRegular refuses a device, a pipe or a socket: a file that took its place would be there for every program.
+func notRegular(name string) error {
+	return fmt.Errorf("%s: it is no regular file, so nothing is put in its place", name)
 }
 
 // same reports whether the file already has its content.
@@ -99,6 +107,9 @@ func write(outputs []*output) (err error) {
 		// A symbolic link stays one; what it points to is replaced.
 		if real, err := filepath.EvalSymlinks(o.path); err == nil {
 			o.path = real
+		}
+		if info, err := os.Stat(o.path); err == nil && !info.Mode().IsRegular() {
+			return notRegular(o.shown)
 		}
 		temp, err := writeTemp(o)
 		if err != nil {
