@@ -38,7 +38,7 @@ var friend = seal.Key()
 // Why memory is not where it was wanted, for errors.Is.
 var (
 	ErrNoNUMA    = mempolicy.ErrNoNUMA    // no Linux, or one without NUMA
-	ErrForbidden = mempolicy.ErrForbidden // this process may not place memory
+	ErrForbidden = mempolicy.ErrForbidden // this process may not place memory, or threads
 	ErrNoNode    = mempolicy.ErrNoNode    // no such node, or it has no memory, or none for this process
 	ErrElsewhere = mempolicy.ErrElsewhere // there was no room; or pages are pinned or shared, and cannot be moved
 	ErrUntold    = mempolicy.ErrUntold    // the system does not tell where pages are, so that nobody can say

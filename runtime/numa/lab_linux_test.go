@@ -181,7 +181,7 @@ func TestLabRun(t *testing.T) {
 	wrong(t, numa.Run(slow, func() error { return nil }), numa.ErrNoProcessor, "it is memory only")
 }
 
-// TestLabCpuset: in a cpuset without the node it is an error that says what there is.
+// TestLabCpuset: in a cpuset without the node it is an error that says what there is, of memory and of processors.
 func TestLabCpuset(t *testing.T) {
 	if os.Getenv("BAREWIRE_TEST_CPUSET") == "" {
 		dir := cgroup(t)
@@ -205,6 +205,10 @@ func TestLabCpuset(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	closed(t, r)
+	wrong(t, numa.Run(1, func() error { return nil }), numa.ErrNoProcessor, "pin to node 1", "this thread may use none of them")
+	if err := numa.Run(0, func() error { return nil }); err != nil {
+		t.Error(err)
+	}
 }
 
 func self(t *testing.T) string {
@@ -216,7 +220,7 @@ func self(t *testing.T) string {
 	return exe
 }
 
-// cgroup makes a group that has memory at node 0 only.
+// cgroup makes a group that has memory and processors at node 0 only.
 func cgroup(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -241,6 +245,7 @@ func cgroup(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = os.Remove(dir) })
 	put(filepath.Join(dir, "cpuset.mems"), "0")
+	put(filepath.Join(dir, "cpuset.cpus"), "0")
 	return dir
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
@@ -19,7 +20,7 @@ const mostCPUs = 8192
 // Pin has the calling goroutine run on processors of a node, as far as this process may use them, until unpin
 // is called, in the same goroutine. The goroutine keeps its thread meanwhile. If the thread cannot be
 // given exactly the processors that it had, it stays with the goroutine, and goes with it.
-// The error is [ErrNoProcessor], [ErrNoNode], or the system's.
+// The error is [ErrNoProcessor], [ErrNoNode], [ErrNoNUMA], [ErrForbidden], or the system's.
 //
 //barewire:effect pins=node
 func Pin(node int) (unpin func(), err error) {
@@ -32,7 +33,7 @@ func Pin(node int) (unpin func(), err error) {
 	old := unix.NewCPUSet(mostCPUs)
 	if err := unix.SchedGetaffinityDynamic(tid, old); err != nil {
 		runtime.UnlockOSThread()
-		return nil, fmt.Errorf("numa: pin to node %d: sched_getaffinity: %w", node, err)
+		return nil, fmt.Errorf("numa: pin to node %d: %w", node, refused("sched_getaffinity", err))
 	}
 	now := unix.NewCPUSet(mostCPUs)
 	n := 0
@@ -48,12 +49,17 @@ func Pin(node int) (unpin func(), err error) {
 	}
 	if err := unix.SchedSetaffinityDynamic(tid, now); err != nil {
 		runtime.UnlockOSThread()
-		if errors.Is(err, unix.EPERM) {
-			err = fmt.Errorf("%w: %w", err, ErrForbidden)
-		}
-		return nil, fmt.Errorf("numa: pin to node %d: sched_setaffinity: %w", node, err)
+		return nil, fmt.Errorf("numa: pin to node %d: %w", node, refused("sched_setaffinity", err))
 	}
 	return sync.OnceFunc(func() { restore(tid, old) }), nil
+}
+
+// refused is why a call about processors failed: seccomp profiles give EPERM, and kernels that are not Linux's ENOSYS.
+func refused(call string, err error) error {
+	if errno := unix.Errno(0); errors.As(err, &errno) {
+		return mempolicy.Means(call, errno)
+	}
+	return fmt.Errorf("%s: %w", call, err)
 }
 
 // restore gives a thread the processors that it had, and lets the goroutine leave it if they are exactly those.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -119,18 +120,10 @@ func TestNarrowed(t *testing.T) {
 }
 
 // TestForbidden runs in a process that may not place memory, as in a container: seccomp gives EPERM.
-func TestForbidden(t *testing.T) {
-	if os.Getenv("BAREWIRE_TEST_SECCOMP") == "" {
-		here(t)
-		cmd := exec.Command("/proc/self/exe", "-test.run=^TestForbidden$", "-test.v")
-		cmd.Env = append(os.Environ(), "BAREWIRE_TEST_SECCOMP=1")
-		out, err := cmd.CombinedOutput()
-		if err != nil || !strings.Contains(string(out), "was refused as it must be") {
-			t.Errorf("%v\n%s", err, out)
-		}
-		return
-	}
-	forbid(t, unix.SYS_MBIND, unix.SYS_GET_MEMPOLICY, unix.SYS_SET_MEMPOLICY, unix.SYS_MOVE_PAGES)
+func TestForbidden(t *testing.T) { apart(t, func() { placeForbidden(t) }) }
+
+func placeForbidden(t *testing.T) {
+	forbid(t, unix.EPERM, unix.SYS_MBIND, unix.SYS_GET_MEMPOLICY, unix.SYS_SET_MEMPOLICY, unix.SYS_MOVE_PAGES)
 	_, err := numa.New(0, placed.SensorInNUMA(), 1)
 	wrong(t, err, numa.ErrForbidden, "CAP_SYS_NICE")
 	wrong(t, err, barewire.ErrPlace)
@@ -148,20 +141,90 @@ func TestForbidden(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	closed(t, u)
-	if !t.Failed() {
-		t.Log("was refused as it must be")
+}
+
+// TestRunForbidden: a process whose seccomp profile refuses what pinning takes is told so by type; and a thread that cannot be given back what it had
+// is not left to others.
+func TestRunForbidden(t *testing.T) {
+	get, set := uint32(unix.SYS_SCHED_GETAFFINITY), uint32(unix.SYS_SCHED_SETAFFINITY)
+	ran := func() error { return errors.New("f was called") }
+	for _, c := range []struct {
+		name string
+		do   func(t *testing.T, node int)
+	}{
+		{"asking", func(t *testing.T, node int) {
+			forbid(t, unix.EPERM, get)
+			wrong(t, numa.Run(node, ran), numa.ErrForbidden, "pin to node", "sched_getaffinity")
+		}},
+		{"pinning", func(t *testing.T, node int) {
+			forbid(t, unix.EPERM, set)
+			err := numa.Run(node, ran)
+			wrong(t, err, numa.ErrForbidden, "pin to node", "sched_setaffinity")
+			wrong(t, err, unix.EPERM)
+			_, err = numa.Pin(node)
+			wrong(t, err, numa.ErrForbidden)
+		}},
+		{"a kernel without", func(t *testing.T, node int) {
+			forbid(t, unix.ENOSYS, get, set)
+			wrong(t, numa.Run(node, ran), numa.ErrNoNUMA, "sched_getaffinity")
+		}},
+		{"unpinning", func(t *testing.T, node int) {
+			tid := 0
+			var f func() error
+			f = func() error {
+				if tid = unix.Gettid(); tid == os.Getpid() { // the process's first thread never ends
+					return numa.Run(node, f)
+				}
+				forbid(t, unix.EPERM, set)
+				return nil
+			}
+			if err := numa.Run(node, f); err != nil {
+				t.Fatal(err)
+			}
+			for range 1000 { // the thread ends some time after its goroutine
+				if err := unix.Tgkill(os.Getpid(), tid, 0); errors.Is(err, unix.ESRCH) {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Error("the thread is still there, with the processors of the node only")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) { apart(t, func() { c.do(t, here(t)) }) })
 	}
 }
 
-// forbid has system calls give EPERM in this process, for good. Source: seccomp(2).
-func forbid(t *testing.T, calls ...uint32) {
+// apart calls f in a process of its own, for what cannot be taken back.
+func apart(t *testing.T, f func()) {
+	t.Helper()
+	const done = "was done as it must be"
+	if os.Getenv("BAREWIRE_TEST_APART") == t.Name() {
+		if f(); !t.Failed() {
+			t.Log(done)
+		}
+		return
+	}
+	here(t)
+	var pattern []string
+	for name := range strings.SplitSeq(t.Name(), "/") {
+		pattern = append(pattern, "^"+name+"$")
+	}
+	cmd := exec.Command("/proc/self/exe", "-test.run="+strings.Join(pattern, "/"), "-test.v")
+	cmd.Env = append(os.Environ(), "BAREWIRE_TEST_APART="+t.Name())
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), done) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// forbid has system calls give an error in this process, for good. Source: seccomp(2).
+func forbid(t *testing.T, errno unix.Errno, calls ...uint32) {
 	t.Helper()
 	const load, jumpEqual, ret = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	prog := []unix.SockFilter{{Code: load, K: 0}} // the call's number
 	for i, c := range calls {
 		prog = append(prog, unix.SockFilter{Code: jumpEqual, Jt: uint8(len(calls) - i), K: c})
 	}
-	prog = append(prog, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
+	prog = append(prog, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(errno)})
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}

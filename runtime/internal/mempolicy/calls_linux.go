@@ -23,11 +23,11 @@ const (
 func mbind(base unsafe.Pointer, size uintptr, m Mode, s *Set, flags uintptr) error {
 	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(base), size, uintptr(m), uintptr(unsafe.Pointer(s)), maxNode, flags)
 	runtime.KeepAlive(s)
-	return means("mbind", errno)
+	return Means("mbind", errno)
 }
 
-// means gives an errno its sense.
-func means(call string, errno unix.Errno) error {
+// Means gives an errno of a call about memory or processors its sense. 0 is no error.
+func Means(call string, errno unix.Errno) error {
 	switch errno {
 	case 0:
 		return nil
@@ -46,7 +46,7 @@ func means(call string, errno unix.Errno) error {
 func Allowed() (Set, error) {
 	var s Set
 	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, 0, uintptr(unsafe.Pointer(&s)), maxNode, 0, flagAllowed, 0)
-	return s, means("get_mempolicy", errno)
+	return s, Means("get_mempolicy", errno)
 }
 
 // PolicyOf is the policy of the memory at an address.
@@ -54,14 +54,14 @@ func PolicyOf(at unsafe.Pointer) (Mode, Set, error) {
 	var s Set
 	mode := int32(0)
 	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, uintptr(unsafe.Pointer(&mode)), uintptr(unsafe.Pointer(&s)), maxNode, uintptr(at), flagAddr, 0)
-	return Mode(mode & 0xff), s, means("get_mempolicy", errno)
+	return Mode(mode & 0xff), s, Means("get_mempolicy", errno)
 }
 
 // Here is the processor that this thread runs on, and its node. They may be others at once, unless the thread is pinned.
 func Here() (cpu, node int, err error) {
 	var c, n uint32
 	_, _, errno := unix.Syscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&n)), 0)
-	return int(c), int(n), means("getcpu", errno)
+	return int(c), int(n), Means("getcpu", errno)
 }
 
 // atOnce is how many pages the kernel is asked about in one call.

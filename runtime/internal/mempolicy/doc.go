@@ -10,7 +10,7 @@ import "errors"
 // What stands in the way of a placement, for errors.Is.
 var (
 	ErrNoNUMA    = errors.New("this system does not place memory at nodes")
-	ErrForbidden = errors.New("this process may not place memory (a container without CAP_SYS_NICE, as a rule: its seccomp profile)")
+	ErrForbidden = errors.New("this process may not place memory or threads (its seccomp profile, as a rule: that of a container without CAP_SYS_NICE)")
 	ErrNoNode    = errors.New("no such node with memory for this process")
 	ErrElsewhere = errors.New("pages lie at other nodes")
 	ErrUntold    = errors.New("the system does not tell where pages lie")

@@ -119,14 +119,14 @@ func errOf(_, err error) error { return err }
 func TestMeans(t *testing.T) {
 	reasons := []error{ErrNoNUMA, ErrForbidden, ErrNoNode, ErrElsewhere, ErrUntold}
 	for errno, want := range map[unix.Errno]error{unix.ENOSYS: ErrNoNUMA, unix.EPERM: ErrForbidden, unix.EIO: ErrElsewhere, unix.EINVAL: nil, unix.EFAULT: nil} {
-		err := means("mbind", errno)
+		err := Means("mbind", errno)
 		for _, r := range reasons {
 			if errors.Is(err, r) != (r == want) {
 				t.Errorf("%v is %v: %v", errno, r, errors.Is(err, r))
 			}
 		}
 	}
-	if means("mbind", 0) != nil {
+	if Means("mbind", 0) != nil {
 		t.Error("success is an error")
 	}
 }
