@@ -180,7 +180,7 @@ func TestShareRefused(t *testing.T) {
 	}
 	closed(t, dev)
 
-	// Another schema's element, a second writer, and a file that is cut short.
+	// Another schema's element, and a second writer.
 	w := share(t, name, 12, cxl.Writer(0, 12))
 	_, err = cxl.Share(t.Context(), place, 12, cxl.Writer(11, 1), cxl.File(name))
 	wrong(t, err, cxl.ErrClaimed)
@@ -195,13 +195,23 @@ func TestShareRefused(t *testing.T) {
 	var m placed.Mark
 	_, err = cxl.Snapshot(marks, 0, &m)
 	wrong(t, err, cxl.ErrForeign)
+}
+
+// TestShareCut: memory that is no longer there, as of a file that is cut short, is an error that names region and element.
+func TestShareCut(t *testing.T) {
+	sharing(t)
+	name := file(t, 4096)
+	w := share(t, name, 12, cxl.Writer(0, 12))
+	if _, err := cxl.Publish(w, 0, blockOf(1)); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Truncate(name, 0); err != nil {
 		t.Fatal(err)
 	}
-	_, err = cxl.Publish(w, 0, blockOf(2))
+	_, err := cxl.Publish(w, 0, blockOf(2))
 	wrong(t, err, barewire.ErrMemory, "publish: region", "element 0", "cut short")
 	_, err = cxl.Snapshot(w, 3, blockOf(0))
-	wrong(t, err, barewire.ErrMemory)
+	wrong(t, err, barewire.ErrMemory, "snapshot: region", "element 3")
 }
 
 // TestShareBusy: readers beside a writer that never rests get whole elements, in order.
@@ -252,8 +262,7 @@ func TestShareHalfway(t *testing.T) {
 	}
 	name := file(t, 1<<16)
 	r := share(t, name, 4, cxl.Reader)
-	cmd := exec.Command("/proc/self/exe", "-test.run=^TestShareHalfway$")
-	cmd.Env = append(os.Environ(), "BAREWIRE_TEST_SHARED="+name)
+	cmd := again(t, "TestShareHalfway", "BAREWIRE_TEST_SHARED="+name)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -286,6 +295,20 @@ func TestShareHalfway(t *testing.T) {
 	if seq, err := cxl.Snapshot(r, 1, &b); err != nil || b != *blockOf(9) || seq != 4 {
 		t.Errorf("%+v with sequence %d, %v", b, seq, err)
 	}
+}
+
+// again is one of these tests in another process, with something more in its environment. BAREWIRE_TEST_EMULATOR is what runs it on a machine
+// that is not what it is built for.
+func again(t *testing.T, test string, env ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := append(strings.Fields(os.Getenv("BAREWIRE_TEST_EMULATOR")), exe, "-test.run=^"+test+"$")
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	return cmd
 }
 
 // writer publishes two elements, and stops in the midst of the second one's next.
