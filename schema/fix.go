@@ -28,7 +28,7 @@ func CompileAndLint(files []*source.File, opts Options) (*Schema, diag.List) {
 // FixOptions selects fixes.
 type FixOptions struct {
 	Options
-	Breaking bool // also those that change the wire, or names in Go
+	Breaking bool // also those that change the wire, hashes, or names in Go
 }
 
 // Fixed is files after their fixes.
@@ -37,39 +37,37 @@ type Fixed struct {
 	Applied diag.List      // what was mended, at places of the text it had then
 	Left    diag.List      // what CompileAndLint finds now
 	Holds   int            // how many fixes were held back since they break something
+	Refused int            // how many were not made since they would make an error
+	Passes  int            // how often what could be mended was mended, all at once
+	Stopped bool           // it stopped at mostPasses, and there is more to mend
 }
 
-// mostRounds bounds how often fixes are looked for again: each round mends at least one finding.
-const mostRounds = 1000
+// mostPasses bounds how often fixes are looked for again. A pass mends all that do not depend on one another,
+// so there are about as many as types stand in types.
+const mostPasses = 1000
 
 // Fix applies the fixes of what lint and the compiler find, until there are none. Mistakes of
 // syntax are left to who made them. A file in the standard form is in the standard form afterwards; in others only the
 // places of the fixes are touched. Fixes that would make an error where there was none are not made.
 func Fix(files []*source.File, opts FixOptions) Fixed {
 	f := Fixed{Files: slices.Clone(files)}
-	skip := map[string]bool{}
-	for range mostRounds {
+	m := mender{opts: opts, refused: map[string]bool{}}
+	for {
 		s, list := CompileAndLint(f.Files, opts.Options)
 		f.Left = list
-		todo := fixes(s, list, opts.Breaking)
-		progress := false
-		for _, x := range todo {
-			if skip[x.key()] {
-				continue
-			}
-			next := apply(f.Files, x.edits)
-			if now, _ := Compile(next, opts.Options); s != nil && now == nil {
-				skip[x.key()] = true
-				continue
-			}
-			f.Files, progress = next, true
-			f.Applied = append(f.Applied, x.d)
+		todo := m.choose(s, list)
+		if f.Stopped = len(todo) > 0 && f.Passes == mostPasses; f.Stopped || len(todo) == 0 {
 			break
 		}
-		if !progress {
-			break
+		if done := m.attempt(f.Files, nil, todo, s != nil); len(done) > 0 {
+			f.Files = apply(f.Files, done)
+			f.Passes++
+			for _, x := range done {
+				f.Applied = append(f.Applied, x.d)
+			}
 		}
 	}
+	f.Refused = len(m.refused)
 	for _, d := range f.Left {
 		if len(d.Fixes) > 0 && d.Fixes[0].Breaks != "" && !opts.Breaking {
 			f.Holds++
@@ -78,65 +76,22 @@ func Fix(files []*source.File, opts FixOptions) Fixed {
 	return f
 }
 
-// mend is one fix, of one finding.
-type mend struct {
-	d     *diag.Diagnostic
-	edits []diag.Edit
-}
-
-func (m mend) key() string {
-	text := string(m.d.Code) + m.d.Message
-	for _, e := range m.edits {
-		text += e.New
-	}
-	return text
-}
-
-// fixes lists what may be mended.
-func fixes(s *Schema, list diag.List, breaking bool) (all []mend) {
-	for _, d := range list {
-		if bytes.HasPrefix([]byte(d.Code), []byte("BW10")) {
-			continue
-		}
-		if d.Code == diag.ForwardReference && s != nil {
-			for _, ns := range s.Namespaces {
-				for _, f := range ns.Files {
-					if f.Syntax.Src != d.Primary.Span.File {
-						continue
-					}
-					if e, ok := lint.InOrder(f); ok {
-						all = append(all, mend{d, []diag.Edit{e}})
-					}
-				}
-			}
-		}
-		if len(d.Fixes) > 0 && (breaking || d.Fixes[0].Breaks == "") {
-			all = append(all, mend{d, d.Fixes[0].Edits})
-		}
-	}
-	return all
-}
-
 // apply makes edits, which do not overlap, and keeps the standard form where a file has it.
-func apply(files []*source.File, edits []diag.Edit) []*source.File {
+func apply(files []*source.File, list []mend) []*source.File {
+	edits := map[*source.File][]diag.Edit{}
+	for _, x := range list {
+		for _, e := range x.edits {
+			edits[e.Span.File] = append(edits[e.Span.File], e)
+		}
+	}
 	files = slices.Clone(files)
 	for i, f := range files {
-		mine := slices.DeleteFunc(slices.Clone(edits), func(e diag.Edit) bool { return e.Span.File != f })
+		mine := edits[f]
 		if len(mine) == 0 {
 			continue
 		}
-		slices.SortStableFunc(mine, func(a, b diag.Edit) int { return b.Span.Start - a.Span.Start })
-		text := slices.Clone(f.Text())
-		crlf := 2*bytes.Count(text, []byte("\r\n")) > bytes.Count(text, []byte("\n"))
-		for _, e := range mine {
-			lines := strings.ReplaceAll(e.New, "\r\n", "\n")
-			if crlf {
-				// New lines end as the others do.
-				lines = strings.ReplaceAll(lines, "\n", "\r\n")
-			}
-			text = slices.Concat(text[:e.Span.Start], []byte(lines), text[e.Span.End:])
-		}
-		next := source.NewFile(f.Name(), text)
+		slices.SortStableFunc(mine, func(a, b diag.Edit) int { return a.Span.Start - b.Span.Start })
+		next := source.NewFile(f.Name(), edited(f.Text(), mine))
 		if formatted, ok := standard(f); ok && bytes.Equal(formatted, f.Text()) {
 			if formatted, ok := standard(next); ok {
 				next = source.NewFile(f.Name(), formatted)
@@ -145,6 +100,22 @@ func apply(files []*source.File, edits []diag.Edit) []*source.File {
 		files[i] = next
 	}
 	return files
+}
+
+// edited is a text with edits, which are in the order of their places. New lines end as the others do.
+func edited(text []byte, edits []diag.Edit) []byte {
+	crlf := 2*bytes.Count(text, []byte("\r\n")) > bytes.Count(text, []byte("\n"))
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		lines := strings.ReplaceAll(e.New, "\r\n", "\n")
+		if crlf {
+			lines = strings.ReplaceAll(lines, "\n", "\r\n")
+		}
+		out = append(append(out, text[at:e.Span.Start]...), lines...)
+		at = e.Span.End
+	}
+	return append(out, text[at:]...)
 }
 
 // standard is a file in the standard form, where it can be read.

@@ -241,10 +241,22 @@ func (a *app) mended(f schema.Fixed) {
 	for _, d := range f.Applied {
 		fmt.Fprintf(a.err, "mended: %s [%s]\n", d.Message, d.Code)
 	}
-	if f.Holds == 0 {
-		return
+	if f.Holds > 0 {
+		fmt.Fprintf(a.err, "held back, since the wire, hashes, or names in Go would change: %s (--breaking)\n", fixes(f.Holds))
 	}
-	fmt.Fprintf(a.err, "held back: %d fixes that change the wire, or names in Go (--breaking makes them)\n", f.Holds)
+	if f.Refused > 0 {
+		fmt.Fprintf(a.err, "not made, since there would be an error elsewhere: %s\n", fixes(f.Refused))
+	}
+	if f.Stopped {
+		fmt.Fprintf(a.err, "stopped after %d passes, and there is more to mend: run it again\n", f.Passes)
+	}
+}
+
+func fixes(n int) string {
+	if n == 1 {
+		return "1 fix"
+	}
+	return fmt.Sprintf("%d fixes", n)
 }
 
 // lintRules lists the rules.
