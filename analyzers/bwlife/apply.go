@@ -147,7 +147,7 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 		}
 	}
 	if c.Uses && c.Post != facts.Released && c.Post != facts.Moved {
-		r.use(o.s, id, site.Pos())
+		r.useOrNil(o.s, id, site.Pos(), c.Optional)
 	}
 	r.guarded(o.s, id, site, c)
 	post := c.Post
@@ -168,6 +168,9 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 		r.lost = r.lost || !tried(c)
 		return false
 	}
+	if c.Post == facts.Moved && r.infos[id].kind == carved {
+		r.goesOn(fr, o, site, t, r.infos[id].parent)
+	}
 	for _, d := range c.Derived {
 		if d.Result < len(o.vals) {
 			o.vals[d.Result] = r.derive(fr, o.s, site, t, id, d, o.vals[d.Result])
@@ -177,6 +180,19 @@ func (r *run) take(fr *frame, o *outcome, site ssa.CallInstruction, t target, id
 		}
 	}
 	return true
+}
+
+// goesOn is a part that was moved: its memory is that of the handle which the call gives.
+func (r *run) goesOn(fr *frame, o *outcome, site ssa.CallInstruction, t target, of int32) {
+	sum := r.a.effects(t.obj)
+	if sum == nil {
+		return
+	}
+	for _, f := range sum.Fresh {
+		if f.Result < len(o.vals) && r.a.kindOf(site.Common().Signature().Results().At(f.Result).Type()) == directive.Handle {
+			o.vals[f.Result] = r.derive(fr, o.s, site, t, of, facts.Derived{Result: f.Result, Kind: carved}, o.vals[f.Result])
+		}
+	}
 }
 
 // given assumes what goes with a case. A call that fails is a hope until somebody looks.
@@ -232,7 +248,7 @@ func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, t target, of
 		return value{kind: object, id: of}
 	case d.Kind == "count":
 		return was // see wholeCount
-	case d.Kind == "window" && r.a.blank(site, d.Result):
+	case (d.Kind == "window" || d.Kind == carved) && r.a.blank(site, d.Result):
 		return value{} // the call is expected to fail
 	}
 	key := objectKey{frame: fr.id, call: site, part: d.Result, kind: d.Kind}

@@ -80,7 +80,7 @@ func (a *analyzer) originOfResult(call *ssa.Call, result int, steps []ssa.Instru
 	for _, p := range sum.Params {
 		for _, c := range p.Cases {
 			for _, d := range c.Derived {
-				if d.Result == result && d.Kind != "count" && p.Path == "" && p.Index < len(call.Call.Args) {
+				if d.Result == result && d.Kind != "count" && d.Kind != carved && p.Path == "" && p.Index < len(call.Call.Args) {
 					return a.origin(call.Call.Args[p.Index], steps)
 				}
 			}

@@ -15,6 +15,9 @@ import (
 // lentWindow is the kind of spec that follows a window which a call lends to a function literal.
 const lentWindow = "lent"
 
+// carved is the kind of objects that are handles of their own, on memory of the one that is followed.
+const carved = "part"
+
 // related is another place that a finding is about.
 type related struct {
 	pos  token.Pos
@@ -88,6 +91,20 @@ func (r *run) use(s *state, id int32, at token.Pos) {
 				text:    fmt.Sprintf("%s has ended by %s, and %s is used", r.typed(), m.how, r.viewName(id)),
 				related: []related{r.whence(), {info.pos, "it is taken here"}, r.ended(m)}})
 		}
+	}
+}
+
+// useOrNil is a use by what takes nil, too, or not.
+func (r *run) useOrNil(s *state, id int32, at token.Pos, optional bool) {
+	if !optional || id != 0 {
+		r.use(s, id, at)
+		return
+	}
+	switch m := s.main(); m.phase {
+	case live:
+		m.tried = true
+	case dead:
+		r.useDead(s, at, m)
 	}
 }
 
@@ -267,7 +284,17 @@ func (r *run) busy(s *state, at token.Pos, how string) bool {
 			continue
 		}
 		switch info := r.infos[t.id]; info.kind {
+		case carved:
+			if info.parent == 0 {
+				r.say(s, report{code: diag.ReleaseBorrowed, pos: at,
+					text:    fmt.Sprintf("%s is ended by %s while a handle on a part of it is not", r.typed(), how),
+					related: []related{r.whence(), {info.pos, "the part is taken here"}}})
+				return true
+			}
 		case "op":
+			if r.infos[info.parent].kind == carved {
+				continue // the part is in the way before that is
+			}
 			r.say(s, report{code: diag.ReleaseInFlight, pos: at, op: info.pos, call: r.spec.call, dominated: !t.listed && r.inFlight(s) == 1 && r.always(info.pos, at),
 				text:    fmt.Sprintf("%s is ended by %s while an operation on it is in flight", r.typed(), how),
 				related: []related{r.whence(), {info.pos, "the operation starts here, and nothing on this path waits for it"}}})

@@ -54,7 +54,7 @@ func (r *run) share(fr *frame, s *state, site ssa.CallInstruction, t target) boo
 		return false
 	}
 	outs := r.apart(s, func(s *state) []outcome {
-		s.main().used = false
+		s.main().used, s.main().tried = false, false
 		return r.dispatch(fr, s, site, t)
 	})
 	used := false
@@ -65,7 +65,7 @@ func (r *run) share(fr *frame, s *state, site ssa.CallInstruction, t target) boo
 				return false
 			}
 		}
-		used = used || o.s.main().used
+		used = used || o.s.main().used || o.s.main().tried
 	}
 	if len(outs) == 0 || !used {
 		return false

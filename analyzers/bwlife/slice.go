@@ -3,6 +3,7 @@ package bwlife
 import (
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -26,6 +27,7 @@ type slice struct {
 	kept    bits               // blocks that have instructions to run, or a test to make
 	tracked map[*variable]bool // true: not for tests only
 	ops     bool               // there may be operations on the object
+	parts   bool               // there may be handles of their own on memory of the object
 	foreign bool               // memory of others is read
 	results bool               // what is returned matters
 	work    []job
@@ -160,7 +162,9 @@ func (sl *slice) touched(i int32, v ssa.Value) {
 		}
 	case *ssa.Call:
 		sl.runs(i)
-		if c := sl.f.calls[i]; c.inline || c.derives() || c.passes() || sl.f.a.listOfOps(in.Type()) {
+		c := sl.f.calls[i]
+		sl.parts = sl.parts || c.carves()
+		if c.inline || c.derives() || c.passes() || sl.parts && c.moves() || sl.f.a.listOfOps(in.Type()) {
 			sl.leads(in)
 		}
 	case *ssa.Extract:
@@ -204,6 +208,23 @@ func (c *callInfo) derives() bool {
 		}
 	}
 	return false
+}
+
+// carves reports whether a result of a call may be a handle of its own on memory of an argument.
+func (c *callInfo) carves() bool {
+	return c.anyCase(func(k facts.Case) bool {
+		return slices.ContainsFunc(k.Derived, func(d facts.Derived) bool { return d.Kind == carved })
+	})
+}
+
+// moves reports whether the memory of an argument may go on in a result.
+func (c *callInfo) moves() bool {
+	return c.anyCase(func(k facts.Case) bool { return k.Post == facts.Moved }) && len(c.sum.Fresh) > 0
+}
+
+// anyCase reports whether one of the ways that a call may go, for any argument, is such.
+func (c *callInfo) anyCase(is func(facts.Case) bool) bool {
+	return c.sum != nil && slices.ContainsFunc(c.sum.Params, func(p facts.Param) bool { return slices.ContainsFunc(p.Cases, is) })
 }
 
 // passes reports whether a call is one of a builtin that gives what it is given.

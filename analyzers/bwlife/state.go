@@ -27,6 +27,7 @@ type thing struct {
 	phase  phase
 	free   bool // somebody else has it too: it is not ours to release
 	used   bool // of a parameter: it was used while it was good
+	tried  bool // of a parameter: it was used so by what takes nil, too
 	moved  bool // of a dead one
 	quiet  bool // of an operation: its error was not looked at
 	stale  bool // of an operation or a view: which elements it is about, or whether it goes on, is not sure any more
@@ -189,7 +190,7 @@ func (s *state) key(r *run, place uint64) string {
 	}
 	k.flush()
 	for _, t := range s.things {
-		k.add(uint64(t.id), uint64(t.phase)|flag(t.free, 8)|flag(t.used, 16)|flag(t.moved, 32)|flag(t.quiet, 64)|flag(t.stale, 128)|flag(t.listed, 256)|uint64(t.at)<<9)
+		k.add(uint64(t.id), uint64(t.phase)|flag(t.free, 8)|flag(t.used, 16)|flag(t.moved, 32)|flag(t.quiet, 64)|flag(t.stale, 128)|flag(t.listed, 256)|flag(t.tried, 512)|uint64(t.at)<<10)
 	}
 	k.flush()
 	for _, d := range s.defers {

@@ -209,7 +209,7 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 		if r.hidden(e) || m.phase == absent && r.spec.path != "" {
 			continue // the second: a field that is nil is none of which a caller asks what became
 		}
-		c := facts.Case{When: r.conditions(e), Uses: m.used, How: ""}
+		c := facts.Case{When: r.conditions(e), Uses: m.used || m.tried, Optional: m.tried && !m.used, How: ""}
 		r.guards(e.s, &c)
 		switch {
 		case r.replaced(e.s):

@@ -22,6 +22,7 @@ type Known struct {
 	Markers   []Marker
 	Schemas   []Schema
 	Meetings  []Meeting
+	Runtime   []string // paths of packages that are trusted, and say what their functions do
 }
 
 // Type is a type that a directive says the kind of.
@@ -45,7 +46,7 @@ type Meeting struct{ Path, Function, Name, Schema, Hash string }
 type Effects struct{ List []Effect }
 
 // Effect is a result that is memory of a parameter (views), or a number (address) or a reference (narrows) that is of
-// it; or a parameter that is a name (names), with the result -1.
+// it; or a parameter that is a name (names), or may be nil (optional), with the result -1.
 type Effect struct {
 	Verb       string
 	Result, Of int // Of counts as go/ssa does: the receiver is the first
@@ -65,7 +66,7 @@ func (k *Known) String() string {
 
 // empty reports whether nothing is known.
 func (k *Known) empty() bool {
-	return len(k.Types)+len(k.Functions)+len(k.Markers)+len(k.Schemas)+len(k.Meetings) == 0
+	return len(k.Types)+len(k.Functions)+len(k.Markers)+len(k.Schemas)+len(k.Meetings)+len(k.Runtime) == 0
 }
 
 // add takes what another package knows.
@@ -75,6 +76,7 @@ func (k *Known) add(o *Known) {
 	k.Markers = append(k.Markers, o.Markers...)
 	k.Schemas = append(k.Schemas, o.Schemas...)
 	k.Meetings = append(k.Meetings, o.Meetings...)
+	k.Runtime = append(k.Runtime, o.Runtime...)
 }
 
 // sort brings all into the order in which it is encoded, and drops what is there twice.
@@ -95,6 +97,8 @@ func (k *Known) sort() {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Function, b.Function))
 	})
 	k.Meetings = slices.Compact(k.Meetings)
+	slices.Sort(k.Runtime)
+	k.Runtime = slices.Compact(k.Runtime)
 	k.Types, k.Functions = slices.Compact(k.Types), slices.Compact(k.Functions)
 	k.Markers, k.Schemas = slices.Compact(k.Markers), slices.Compact(k.Schemas)
 }
@@ -141,6 +145,11 @@ func index(k *Known, pass *analysis.Pass, own map[*types.Func][]Effect) *lookup 
 	for _, f := range k.Functions {
 		if f.Path != self.Path() {
 			l.functions[f], l.packages[f.Path] = true, true
+		}
+	}
+	for _, path := range k.Runtime {
+		if path != self.Path() {
+			l.packages[path] = true
 		}
 	}
 	for _, m := range k.Markers {

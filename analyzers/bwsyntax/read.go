@@ -22,6 +22,7 @@ type reader struct {
 	calls   map[*types.Func][]Effect // of this package's functions
 	hashes  []hashed
 	trusted bool // the package is
+	says    bool // what functions of it do
 }
 
 func (r *reader) read() {
@@ -36,6 +37,9 @@ func (r *reader) read() {
 				r.comment(c, above[c])
 			}
 		}
+	}
+	if r.trusted && r.says {
+		r.own.Runtime = []string{r.pass.Pkg.Path()}
 	}
 	r.stale()
 }
@@ -172,6 +176,7 @@ func (r *reader) placed(c *ast.Comment, d directive.Directive, above ast.Node) {
 				r.report(diag.UnfitEffect, c, "%v", err)
 				return
 			}
+			r.says = true
 			r.effects(obj, d.Clauses)
 		} else if obj.Signature().Recv() == nil {
 			r.own.Functions = append(r.own.Functions, Function{r.pass.Pkg.Path(), fn.Name})
@@ -213,7 +218,7 @@ func (r *reader) effects(fn *types.Func, clauses []directive.Clause) {
 		case directive.Views, directive.Address, directive.Narrows, directive.Alias:
 			n, _ := strconv.Atoi(c.What) // FromDirective has looked at it
 			note(c.Verb, n, c.Of)
-		case directive.Names:
+		case directive.Names, directive.Optional:
 			note(c.Verb, -1, c.What)
 		}
 	}

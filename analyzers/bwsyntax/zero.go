@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
@@ -14,13 +15,14 @@ import (
 
 // made says where the values of a kind come from.
 var made = map[string]string{
-	directive.Handle: "regions come from allocators and rdma.Register",
-	directive.Window: "windows come from Open",
-	directive.Op:     "operations come from the functions that post them",
-	directive.View:   "it comes from a region or a window",
-	directive.Remote: "references come from peers",
-	directive.Place:  "places come from generated functions, as SampleInCPU()",
-	directive.Grant:  "grants come from generated functions, as SampleRemoteRead()",
+	directive.Handle:  "regions come from allocators and rdma.Register",
+	directive.Window:  "windows come from Open",
+	directive.Op:      "operations come from the functions that post them",
+	directive.View:    "it comes from a region or a window",
+	directive.Remote:  "references come from peers",
+	directive.Place:   "places come from generated functions, as SampleInCPU()",
+	directive.Grant:   "grants come from generated functions, as SampleRemoteRead()",
+	directive.Witness: "witnesses come from the device that was asked",
 }
 
 // arguments looks for zero values that are given to a function of the runtime, or whose method is called. Only calls that
@@ -36,16 +38,28 @@ func (c *check) arguments(n *ast.CallExpr) {
 		return
 	}
 	called, _ := c.info.TypeOf(n.Fun).(*types.Signature) // with type arguments
+	first := 0
+	if sig.Recv() != nil {
+		first = 1
+	}
 	for i, arg := range n.Args {
+		if c.optional(fn, first+i) {
+			continue
+		}
 		t := c.info.TypeOf(arg)
 		if c.info.Types[arg].IsNil() && called != nil && i < called.Params().Len() {
 			t = called.Params().At(i).Type()
 		}
 		c.given(fn, arg, t)
 	}
-	if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok && sig.Recv() != nil {
+	if sel, ok := ast.Unparen(n.Fun).(*ast.SelectorExpr); ok && sig.Recv() != nil && !c.optional(fn, 0) {
 		c.given(fn, sel.X, c.info.TypeOf(sel.X))
 	}
+}
+
+// optional reports whether a parameter may be nil, as its function says.
+func (c *check) optional(fn *types.Func, i int) bool {
+	return slices.ContainsFunc(c.known.effectsOf(fn, directive.Optional), func(e Effect) bool { return e.Of == i })
 }
 
 // given looks at one argument or receiver of a call, of type t.

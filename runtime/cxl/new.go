@@ -20,7 +20,7 @@ type cxlMemory interface {
 // [ErrElsewhere] where the pool's node is full. A place with a fallback gives the machine's own memory then: [barewire.Backing] says so, and why.
 // The options are those of [barewire.New]; huge pages are what the pool has.
 //
-//barewire:effect fresh=0 on ok, looks=p
+//barewire:effect fresh=0 on ok, carves=0 of p on ok, optional=p
 func New[T barewire.Fixed[T], R cxlMemory](p *Pool, place barewire.Place[T, R], n int, opts ...barewire.Option) (*barewire.Region[T, R, barewire.Unregistered], error) {
 	info, kind, _, fallback, err := barewire.PlaceParts(friend, place)
 	if err != nil {

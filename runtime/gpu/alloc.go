@@ -77,6 +77,8 @@ func mint[T barewire.Fixed[T], R barewire.Residency](dev *Device, p barewire.Pla
 
 // Witness is that a device was asked, and that host and device are coherent in its unified memory. [Device.Witness] gives it; the zero value
 // witnesses nothing.
+//
+//barewire:type witness
 type Witness struct {
 	dev *Device
 	how string

@@ -76,9 +76,10 @@ var _ = register(
 	},
 	Rule{
 		Code: ReleaseBorrowed, Name: "release-while-borrowed", Severity: Error,
-		Title: "a region is closed or moved while a window on it is open",
-		Why: "Close, Register and Deregister are ErrBorrowed while a window is open, and the region stays as it is. Deferred calls run in the " +
-			"opposite order: the window's defer belongs behind the region's.",
+		Title: "a region is closed or moved while a window on it is open, or a pool while a region of it is",
+		Why: "Close, Register and Deregister are ErrBorrowed while a window is open, and the region stays as it is. Closing a pool of memory (cxl.Pool) " +
+			"while a region of it is not closed is ErrInUse, also where the region was registered. Deferred calls run in the " +
+			"opposite order: the window's defer belongs behind the region's, and the region's behind the pool's.",
 		Wrong: "w, err := barewire.Open(r)\ndefer w.Close()\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\n",
 		Right: "w, err := barewire.Open(r)\nerr = w.Close()\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\n",
 	},

@@ -34,9 +34,9 @@ var _ = register(
 	Rule{
 		Code: ZeroArgument, Name: "zero-argument", Severity: Error,
 		Title: "a zero value is given to a call that cannot use one",
-		Why: "The zero Place is no place, the zero Grant grants nothing, and a zero window, operation, span or reference is of nothing. " +
+		Why: "The zero Place is no place, the zero Grant grants nothing, a zero window, operation, span or reference is of nothing, and a zero Witness witnesses nothing. " +
 			"They are there for variables that get their value later, and to be returned beside an error. A call that is given one " +
-			"fails whenever it runs.",
+			"fails whenever it runs. Functions that take nil as well say so, by a directive (optional): cxl.New takes no pool for a place that has a fallback.",
 		Wrong: "var place barewire.Place[Sample, barewire.CPU]\nr, err := barewire.New(place, 1024)\n",
 		Right: "r, err := barewire.New(SampleInCPU(), 1024)\n",
 	},

@@ -37,11 +37,12 @@ const (
 	Domain = "domain"
 
 	Capability = "capability"
+	Witness    = "witness"
 )
 
 // kinds, residencies and rights are the names that stand behind their words.
 var (
-	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant, Queue, Domain, Capability}
+	kinds       = []string{Handle, Window, Op, View, Remote, Place, Grant, Queue, Domain, Capability, Witness}
 	residencies = []string{"cpu", "numa", "cxl", "cxl_shared", "gpu", "managed", "unified"}
 	accesses    = []string{"unregistered", "local", "remote_read", "remote_write", "remote_read_write",
 		"remote_atomic", "remote_read_atomic", "remote_write_atomic", "remote_read_write_atomic"}

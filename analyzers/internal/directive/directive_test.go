@@ -16,7 +16,10 @@ func TestParse(t *testing.T) {
 		"//barewire:node 12":                      {Word: NodeOf, Name: "12"},
 		"//barewire:type place":                   {Word: Type, Name: Place},
 		"//barewire:schema q.Quote@sha256:" + sum: {Word: Schema, Name: "q.Quote", Hash: sum},
-		"//barewire:type capability":              {Word: Type, Name: Capability},
+		"//barewire:type witness":                 {Word: Type, Name: Witness},
+		"//barewire:effect optional=p, carves=0 of p on ok": {Word: Effect, Clauses: []Clause{
+			{Verb: Optional, What: "p"}, {Verb: Carves, What: "0", Of: "p", On: OnOK}}},
+		"//barewire:type capability": {Word: Type, Name: Capability},
 		"//barewire:effect uses=r, address=0 of r, names=n": {Word: Effect, Clauses: []Clause{
 			{Verb: Uses, What: "r"}, {Verb: Address, What: "0", Of: "r"}, {Verb: Names, What: "n"}}},
 		"//barewire:generated":                 {Word: Generated},

@@ -25,12 +25,14 @@
 //	place    where a schema lets memory live
 //	grant    what a schema lets peers do
 //	capability  what a peer granted, as it travels: nobody makes one up
+//	witness  that a device was asked, and what it said
 //
 // A clause is a verb and what it is about: the name of a parameter or of the
 // receiver, or the number of a result.
 //
 //	looks=P              P may be good or not: nothing happens to it
 //	uses=P               P must be good, and stays so
+//	optional=P           P may be nil, or the zero value: that is good, too
 //	releases=P           P must be good, and is no more: closed, ended
 //	moves=P              the same, and the memory goes on in another handle
 //	waits=P              the operation P has ended
@@ -38,6 +40,7 @@
 //	keeps=P              P is somebody else's to release from now on
 //	fresh=R              the result R is new, and the caller's to release
 //	borrows=R of P       R is a window on P
+//	carves=R of P        R is a handle of its own, on memory of P: P is released after it
 //	starts=R of P        R is an operation that has P until it has ended
 //	fills=R of P         the same, and the operation writes P; the others at most read it
 //	views=R of P         R is good as long as P is

@@ -46,13 +46,15 @@ const (
 	Address  Verb = "address"
 	Narrows  Verb = "narrows"
 	Names    Verb = "names"
+	Carves   Verb = "carves"
+	Optional Verb = "optional"
 )
 
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
-	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Migrates: false, Places: false, Names: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Refers: true, Meets: true, Runs: true, Address: true, Narrows: true,
+	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Migrates: false, Places: false, Names: false, Optional: false,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Refers: true, Meets: true, Runs: true, Address: true, Narrows: true, Carves: true,
 }
 
 // The conditions. The empty one is always.

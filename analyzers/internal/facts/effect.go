@@ -55,6 +55,7 @@ func (e *effects) cases(how string) []Case {
 		then.Post, then.How = e.always.Post, e.always.How
 	}
 	then.Derived = append(then.Derived, e.always.Derived...)
+	then.Optional = then.Optional || e.always.Optional
 	then.Needs, then.Cleans, then.Hands = then.Needs || e.always.Needs, then.Cleans || e.always.Cleans, then.Hands || e.always.Hands
 	if then.Guard == NoGuard {
 		then.Guard = e.always.Guard
@@ -130,7 +131,7 @@ func (d *declared) clause(c directive.Clause) error {
 		return err
 	case directive.Address, directive.Narrows:
 		return d.number(c)
-	case directive.Borrows, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Refers, directive.Alias:
+	case directive.Borrows, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Refers, directive.Alias, directive.Carves:
 		return d.derived(c, on)
 	}
 	p, err := d.param(c.What)
@@ -162,6 +163,8 @@ func (d *declared) clause(c directive.Clause) error {
 			x.Uses, x.Cleans = true, true
 		case directive.Hands:
 			x.Uses, x.Hands = true, true
+		case directive.Optional:
+			x.Uses, x.Optional = true, true
 		}
 	})
 }
@@ -241,7 +244,7 @@ func (d *declared) derived(c directive.Clause, on []Cond) error {
 		return err
 	}
 	kind := map[directive.Verb]string{directive.Borrows: directive.Window, directive.Starts: directive.Op, directive.Fills: "fill",
-		directive.Views: directive.View, directive.Counts: "count", directive.Refers: directive.Remote, directive.Alias: string(directive.Alias)}[c.Verb]
+		directive.Views: directive.View, directive.Counts: "count", directive.Refers: directive.Remote, directive.Alias: string(directive.Alias), directive.Carves: "part"}[c.Verb]
 	if c.Verb != directive.Counts && c.Verb != directive.Refers {
 		if err := d.about(p, nil, func(x *Case) { x.Uses = true }); err != nil {
 			return err

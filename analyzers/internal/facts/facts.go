@@ -60,12 +60,13 @@ type Param struct {
 
 // Case is one way that a call may go, for one parameter.
 type Case struct {
-	When    []Cond // sorted; all hold
-	Uses    bool   // it has to be good
-	Post    State
-	How     string // the function that ended it, for messages
-	Method  string // of an interface or a type parameter: it is ended only if this method of what is given does so
-	Derived []Derived
+	When     []Cond // sorted; all hold
+	Uses     bool   // it has to be good
+	Optional bool   // or nil
+	Post     State
+	How      string // the function that ended it, for messages
+	Method   string // of an interface or a type parameter: it is ended only if this method of what is given does so
+	Derived  []Derived
 
 	Needs   bool  // it has to be acquired
 	Guard   Guard // whether it is acquired, or yielded
@@ -120,7 +121,7 @@ type Cond struct {
 // Derived is what a result has to do with a parameter.
 type Derived struct {
 	Result int
-	Kind   string // window, op, fill, view, alias, count
+	Kind   string // window, part, op, fill, view, alias, count
 	Part   Extent // of a view or an operation: which elements it is about
 }
 
@@ -256,7 +257,7 @@ func (c Case) String() string {
 	for _, x := range []struct {
 		is   bool
 		what string
-	}{{c.Needs, " needed"}, {c.Guard == Acquired, " acquired"}, {c.Guard == Yielded, " yielded"}, {c.Dirties, " dirty"}, {c.Cleans, " cleaned"}, {c.Hands, " handed"}} {
+	}{{c.Optional, " or nil"}, {c.Needs, " needed"}, {c.Guard == Acquired, " acquired"}, {c.Guard == Yielded, " yielded"}, {c.Dirties, " dirty"}, {c.Cleans, " cleaned"}, {c.Hands, " handed"}} {
 		if x.is {
 			s += x.what
 		}

@@ -252,7 +252,7 @@ func loops(bool) ([]*table, error) {
 			return cxl.New(p, regions.PacketInCXL(), elements)
 		}),
 		loop(t, "unified", func() (*barewire.Region[regions.Packet, barewire.Unified, barewire.Unregistered], error) {
-			return cxl.New(nil, regions.PacketInCXLOrUnified(), elements) //barewire:ignore BW5002 there is no pool: the place falls back
+			return cxl.New(nil, regions.PacketInCXLOrUnified(), elements)
 		}),
 		closing(t, p.Close),
 	)
