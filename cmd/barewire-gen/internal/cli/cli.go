@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
 	"github.com/fidelityframework/barewire-gen/gen"
@@ -145,6 +146,9 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	default:
 		return unknown("color", a.color, []string{"auto", "always", "never"}, cmd)
 	}
+	if err := notEmpty(cmd); err != nil {
+		return err
+	}
 	if a.dir != "" {
 		info, err := os.Stat(a.dir)
 		if err != nil {
@@ -155,6 +159,22 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return cmd.Context().Err()
+}
+
+// mayBeEmpty are the flags whose empty value is one: a message of no bytes, and no build tags.
+var mayBeEmpty = []string{"hex", "tags"}
+
+// notEmpty refuses a flag that was given and is empty, as where a variable of a script is not set. Taken for the default,
+// it would have the command do something else than it was asked.
+func notEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		kind, value := f.Value.Type(), f.Value.String()
+		empty := kind == "string" && value == "" || kind == "stringSlice" && value == "[]"
+		if empty && err == nil && !slices.Contains(mayBeEmpty, f.Name) {
+			err = usagef(cmd, "--%s is empty; give it a value, or leave it out", f.Name)
+		}
+	})
+	return err
 }
 
 // report writes what was found where it belongs, and returns errFindings if

@@ -65,9 +65,6 @@ needs no network, or Markdown. It goes to the standard output, or to a file.`,
 
 // notAnInput refuses a file that is one of the schemas by any name, which the page would destroy.
 func (a *app) notAnInput(cmd *cobra.Command, out string, files []*source.File) error {
-	if out == "" {
-		return usagef(cmd, "--out names no file; leave it out for the standard output")
-	}
 	info, err := os.Stat(a.path(out))
 	if err != nil {
 		// What is not there is nobody's; what else is wrong shows when it is written.

@@ -78,9 +78,6 @@ func (a *app) machine(ctx context.Context, root string, named bool) (*platform.M
 		m, err := platform.Detect(ctx)
 		return m, "this machine", plainError(err)
 	}
-	if root == "" {
-		return nil, "", errors.New("--root: it names no directory; leave it out for this machine")
-	}
 	dir, err := os.OpenRoot(a.path(root))
 	if err != nil {
 		return nil, "", fmt.Errorf("--root %s: %w", root, cause(err))

@@ -38,9 +38,6 @@ directory, or git:ref[:path]) and ends with exit code 1 where something lies oth
 		Example: "  barewire-gen layout telemetry.bare Sample\n  barewire-gen layout --format=json telemetry.bare\n" +
 			"  barewire-gen layout --html telemetry.bare\n  barewire-gen layout --diff git:HEAD telemetry.bare",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("diff") && f.diff == "" {
-				return usagef(cmd, "--diff names no older version, as in --diff git:HEAD")
-			}
 			inputs, names := a.splitTypes(args)
 			files, err := a.load(cmd, inputs, true)
 			if err != nil {

@@ -61,6 +61,9 @@ func (a *app) expand(cmd *cobra.Command, args []string, stdin bool) (names []str
 		return nil
 	}
 	for _, arg := range args {
+		if arg == "" {
+			return nil, usagef(cmd, "no schema given: an argument is empty")
+		}
 		if arg == stdinArg {
 			switch {
 			case !stdin:
