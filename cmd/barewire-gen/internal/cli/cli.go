@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/gen"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
@@ -43,7 +44,7 @@ type Stdio struct {
 // code. It never panics.
 func Main(ctx context.Context, args []string, std Stdio) (code int) {
 	out := &stickyWriter{w: std.Out}
-	a := &app{in: std.In, out: out, err: std.Err, format: report.Text}
+	a := &app{in: std.In, out: out, screen: std.Out, err: std.Err, format: report.Text}
 	defer func() {
 		if p := recover(); p != nil {
 			a.bug(fmt.Errorf("panic: %v", p), debug.Stack())
@@ -72,6 +73,8 @@ type app struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
+
+	screen io.Writer // what out writes to, which may be a terminal
 
 	dir     string // -C
 	format  report.Format
@@ -187,7 +190,7 @@ func (a *app) report(l diag.List, files ...report.File) error {
 		shown = errorsOf(l)
 	}
 	err := report.Write(w, shown, report.Options{
-		Format: a.format, Color: a.colored(w), Limit: report.Limit, Tool: tool, Version: version(), Files: files,
+		Format: a.format, Color: a.colored(w), Width: terminal.Prose(w), Limit: report.Limit, Tool: tool, Version: version(), Files: files,
 	})
 	for _, d := range l {
 		if d.Code == diag.Internal {
@@ -235,11 +238,7 @@ func (a *app) colored(w io.Writer) bool {
 		return false
 	}
 	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && terminal.Colors(f)
 }
 
 // say tells what is done, where -v asks for it.

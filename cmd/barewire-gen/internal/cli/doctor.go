@@ -11,6 +11,7 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/doctor"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
@@ -45,7 +46,7 @@ Links are followed within that directory only.`,
 					*doctor.Report
 				}{report.DocumentVersion, r})
 			}
-			text, err := r.Text(a.verbose)
+			text, err := r.Text(a.verbose, terminal.Columns(a.screen))
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
@@ -81,21 +82,54 @@ func ruleWords() (words []string) {
 	return words
 }
 
+// listRules writes a rule a line. In a terminal that is too narrow for one, its title goes on in the title's column.
 func (a *app) listRules(rules []*diag.Rule) {
-	width := 0
-	for _, r := range rules {
-		width = max(width, len(r.Name))
+	rows := make([][]string, len(rules))
+	for i, r := range rules {
+		rows[i] = []string{string(r.Code), r.Severity.String(), r.Name, r.Title}
 	}
-	for _, r := range rules {
-		fmt.Fprintf(a.out, "%s  %-7s  %-*s  %s\n", r.Code, r.Severity, width, r.Name, r.Title)
+	a.columns(rows)
+}
+
+// columns writes rows of cells below each other. The last cell takes what is left of the terminal's width.
+func (a *app) columns(rows [][]string) {
+	var w []int
+	for _, r := range rows {
+		for i, cell := range r[:len(r)-1] {
+			if i == len(w) {
+				w = append(w, 0)
+			}
+			w[i] = max(w[i], len(cell))
+		}
+	}
+	for _, r := range rows {
+		var lead strings.Builder
+		for i, n := range w {
+			fmt.Fprintf(&lead, "%-*s  ", n, r[i])
+		}
+		last, indent := r[len(r)-1], lead.Len()
+		if n := terminal.Columns(a.screen); n > 0 {
+			if n-indent < narrow {
+				last = "\n  " + terminal.Wrap(last, n-2, "  ")
+			} else {
+				last = terminal.Wrap(last, n-indent, strings.Repeat(" ", indent))
+			}
+		}
+		fmt.Fprintln(a.out, strings.TrimRight(lead.String()+last, " "))
 	}
 }
 
+const (
+	longLine = 80 // columns of what explain says at most
+	narrow   = 20 // columns that a last column takes at least; else it stands on the next line
+)
+
 func (a *app) explain(r *diag.Rule) {
-	fmt.Fprintf(a.out, "%s %s (%s)\n%s\n", r.Code, r.Name, r.Severity, r.Title)
+	width := min(terminal.Prose(a.screen), longLine)
+	fmt.Fprintf(a.out, "%s %s (%s)\n%s\n", r.Code, r.Name, r.Severity, prose(r.Title, width))
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(r.Why), "\n\n") {
 		if paragraph != "" {
-			fmt.Fprintf(a.out, "\n%s\n", wrap(paragraph, 78))
+			fmt.Fprintf(a.out, "\n%s\n", prose(paragraph, width))
 		}
 	}
 	for _, x := range []struct{ title, text string }{{"Wrong", r.Wrong}, {"Right", r.Right}} {
@@ -105,26 +139,13 @@ func (a *app) explain(r *diag.Rule) {
 	}
 }
 
-// wrap breaks a paragraph into lines of at most width bytes. Lines that are
-// indented are examples and stay as they are.
-func wrap(s string, width int) string {
+// prose breaks a paragraph into lines of at most width columns. One with lines that are indented is an example, or a
+// list, and stays as it is.
+func prose(s string, width int) string {
 	if slices.ContainsFunc(strings.Split(s, "\n"), func(l string) bool { return strings.HasPrefix(l, "  ") }) {
 		return s
 	}
-	var b strings.Builder
-	column := 0
-	for _, w := range strings.Fields(s) {
-		if column > 0 && column+1+len(w) > width {
-			b.WriteByte('\n')
-			column = 0
-		} else if column > 0 {
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(w)
-		column += len(w)
-	}
-	return b.String()
+	return terminal.Wrap(strings.Join(strings.Fields(s), " "), width, "")
 }
 
 func indent(s string) string {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/view"
 	"github.com/fidelityframework/barewire-gen/schema"
 )
@@ -97,17 +98,25 @@ func (a *app) layout(cmd *cobra.Command, s *schema.Schema, types []*view.Type, f
 	case f.html:
 		out, err = view.HTML(s, types, view.PageOptions{})
 	case f.cacheline:
-		out = view.CacheLineText(types)
+		out = view.CacheLineText(types, a.page())
 	case f.overview:
-		out = view.Overview(types)
+		out = view.Overview(types, a.page())
 	default:
-		out = view.Text(types)
+		out = view.Text(types, a.page())
 	}
 	if err != nil {
 		return err
 	}
 	_, err = a.out.Write(out)
 	return err
+}
+
+// page is how many columns drawings take: fewer in a terminal that is narrow.
+func (a *app) page() int {
+	if n := terminal.Columns(a.screen); n > 0 {
+		return min(n, view.Page)
+	}
+	return view.Page
 }
 
 // layoutDiff compares layouts with those of an older version.
@@ -133,7 +142,7 @@ func (a *app) layoutDiff(cmd *cobra.Command, version string, inputs []string, ty
 	case len(changes) == 0:
 		_, err = fmt.Fprintf(a.out, "nothing lies otherwise than in %s\n", shownAs(before))
 	default:
-		_, err = a.out.Write(view.DiffText(changes))
+		_, err = a.out.Write(view.DiffText(changes, a.page()))
 	}
 	if err == nil && len(changes) > 0 {
 		return errFindings

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/govet"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 )
 
 // vetFlags are the flags of vet.
@@ -79,7 +80,7 @@ func (a *app) vet(cmd *cobra.Command, o govet.Options) error {
 		shown = errorsOf(shown)
 	}
 	err = report.Write(w, shown, report.Options{
-		Format: a.format, Color: a.colored(w), Limit: report.Limit, Tool: tool, Version: version(), Flows: true, Scope: r.Scope,
+		Format: a.format, Color: a.colored(w), Width: terminal.Prose(w), Limit: report.Limit, Tool: tool, Version: version(), Flows: true, Scope: r.Scope,
 	})
 	switch {
 	case r.Bug != "":

@@ -6,14 +6,17 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
-// Text is the report for a person. Verbose adds each fact and the file that says so.
-func (r *Report) Text(verbose bool) ([]byte, error) {
+// Text is the report for a person, in a terminal of so many columns; 0 is none. Verbose adds each fact and the file that
+// says so.
+func (r *Report) Text(verbose bool, columns int) ([]byte, error) {
 	var b bytes.Buffer
-	p := &printer{b: &b}
+	p := &printer{b: &b, columns: columns}
 	p.machine(r)
 	p.numa(&r.machine.NUMA)
 	p.cxl(r.machine)
@@ -35,23 +38,74 @@ func (r *Report) Text(verbose bool) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-type printer struct{ b *bytes.Buffer }
+type printer struct {
+	b       *bytes.Buffer
+	columns int // 0: as many as it takes
+}
 
-func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.b, format+"\n", args...) }
+// line writes a sentence. Where it is broken, the rest stands further in.
+func (p *printer) line(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if p.columns > 0 {
+		text := strings.TrimLeft(s, "\n") // an empty line may stand before it
+		s = s[:len(s)-len(text)] + terminal.Wrap(text, p.columns, "  ")
+	}
+	p.b.WriteString(s + "\n")
+}
 
-// table writes rows of cells in columns, two blanks before them.
+// table writes rows of cells in columns, two blanks before them. The last cell of a row is broken where there is no more
+// room; where there is none for the others, rows are.
 func (p *printer) table(rows [][]string) {
 	var t bytes.Buffer
 	w := tabwriter.NewWriter(&t, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(w, "  "+strings.Join(row, "\t"))
+		fmt.Fprintln(w, "  "+strings.Join(append(slices.Clone(row[:len(row)-1]), ""), "\t"))
 	}
 	// Writing to a buffer does not fail.
 	_ = w.Flush()
-	for l := range strings.Lines(t.String()) {
-		p.b.WriteString(strings.TrimRight(l, " \n") + "\n")
+	leads := strings.Split(strings.TrimSuffix(t.String(), "\n"), "\n")
+	if p.columns > 0 && slices.ContainsFunc(leads, func(l string) bool { return utf8.RuneCountInString(l)+narrow > p.columns }) {
+		p.folded(rows)
+		return
+	}
+	for i, row := range rows {
+		last := row[len(row)-1]
+		if p.columns > 0 {
+			indent := utf8.RuneCountInString(leads[i])
+			last = strings.ReplaceAll(terminal.Wrap(last, p.columns-indent, ""), "\n", "\n"+strings.Repeat(" ", indent))
+		}
+		p.b.WriteString(strings.TrimRight(leads[i]+last, " ") + "\n")
 	}
 }
+
+// folded writes a table that is wider than the terminal: all rows are broken before the same columns, so that what stands
+// below each other belongs together.
+func (p *printer) folded(rows [][]string) {
+	var widths []int
+	for _, row := range rows {
+		for i, c := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(c))
+		}
+	}
+	for _, row := range rows {
+		line, at := "  ", 2
+		for i, c := range row {
+			if i > 0 && at+widths[i] > p.columns {
+				p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+				line, at = "      ", 6
+			}
+			line += fmt.Sprintf("%-*s  ", widths[i], c)
+			at += widths[i] + 2
+		}
+		p.b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// narrow is how many columns a last cell must have for being broken.
+const narrow = 20
 
 func (p *printer) machine(r *Report) {
 	l := fmt.Sprintf("%s: %s", r.Root, r.System)
@@ -348,7 +402,7 @@ func (p *printer) missing(all []*platform.Lack) {
 	for _, l := range all {
 		p.line("  %s: %s", l.Asked, l.Why)
 		if l.Remedy != "" {
-			p.line("    %s", l.Remedy)
+			fmt.Fprintf(p.b, "    %s\n", l.Remedy) // a command is copied whole
 		}
 	}
 }

@@ -144,7 +144,7 @@ func drawing(b *strings.Builder, s *schema.Schema, d *resolve.Decl) {
 	}
 	types := view.Types(s, func(name string) bool { return name == d.Name })
 	types = slices.DeleteFunc(types, func(t *view.Type) bool { return t.Decl != d })
-	lines := strings.Split(strings.TrimRight(string(view.Text(types)), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(string(view.Text(types, view.Page)), "\n"), "\n")
 	if len(lines) < 2 {
 		return
 	}

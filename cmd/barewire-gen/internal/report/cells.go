@@ -11,7 +11,8 @@ import (
 
 const (
 	tabStop  = 4   // a tab goes to the next multiple of this
-	maxWidth = 100 // columns of a source line that are shown
+	maxWidth = 100 // columns of a source line that are shown at most
+	minWidth = 20  // however narrow the terminal is
 	lead     = 30  // columns shown before the place, where a line is cut
 	reach    = 4 * maxWidth
 )
@@ -32,8 +33,8 @@ type row struct {
 }
 
 // rowOf lays a line out around a byte offset of interest. Only the bytes near
-// it are looked at, since a line may be as long as a file.
-func rowOf(line []byte, at int) row {
+// it are looked at, since a line may be as long as a file. At most width columns are shown, and what was cut is marked.
+func rowOf(line []byte, at, width int) row {
 	lo, hi := max(0, at-reach), min(len(line), at+reach)
 	for lo > 0 && !utf8.RuneStart(line[lo]) {
 		lo--
@@ -42,7 +43,7 @@ func rowOf(line []byte, at int) row {
 		hi++
 	}
 	r := row{cells: cellsOf(line[lo:hi], lo), end: hi, before: lo > 0, more: hi < len(line)}
-	r.window(at)
+	r.window(at, width)
 	return r
 }
 
@@ -69,9 +70,9 @@ func cellsOf(line []byte, base int) []cell {
 	return cells
 }
 
-// window drops cells so that at most maxWidth columns are left, the place at
+// window drops cells so that at most width columns are left, the place at
 // a given byte offset among them.
-func (r *row) window(at int) {
+func (r *row) window(at, width int) {
 	total, to := 0, 0
 	for _, c := range r.cells {
 		if c.at < at {
@@ -79,19 +80,20 @@ func (r *row) window(at int) {
 		}
 		total += c.width
 	}
-	if total <= maxWidth && !r.before && !r.more {
+	if total <= width && !r.before && !r.more {
 		return
 	}
+	lead := min(lead, width/3)
 	from := max(0, to-lead)
-	if from == to-lead && total-from < maxWidth && !r.more {
-		from = max(0, total-maxWidth)
+	if from == to-lead && total-from < width && !r.more {
+		from = max(0, total-width)
 	}
 	column, first, last := 0, len(r.cells), len(r.cells)
 	for i, c := range r.cells {
 		if column >= from {
 			first = min(first, i)
 		}
-		if column+c.width > from+maxWidth {
+		if column+c.width > from+width {
 			last = i
 			break
 		}

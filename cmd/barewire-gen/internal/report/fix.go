@@ -36,11 +36,11 @@ func (t *text) change(f *source.File, edits []diag.Edit) {
 	}
 	fmt.Fprintln(t, t.rail())
 	for i, text := range old {
-		r := rowOf(text, 0)
+		r := t.row(text, 0)
 		fmt.Fprintln(t, t.numbered(line+i, "-")+" "+r.String())
 	}
 	for i, text := range now {
-		r := rowOf(text, 0)
+		r := t.row(text, 0)
 		fmt.Fprintln(t, t.numbered(line+i, "+")+" "+r.String())
 	}
 }

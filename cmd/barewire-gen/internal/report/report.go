@@ -40,6 +40,7 @@ const Limit = 20
 type Options struct {
 	Format  Format
 	Color   bool
+	Width   int    // columns that sentences and lines of source may take, text only; 0: sentences are not broken
 	Limit   int    // how many errors are shown; 0 is no limit
 	Tool    string // the command's name in the closing line
 	Version string // of the command; SARIF only

@@ -28,6 +28,11 @@ func TestGolden(t *testing.T) {
 		out := func(f Format) txtar.File {
 			var buf bytes.Buffer
 			o := Options{Format: f, Limit: Limit, Tool: "barewire-gen", Flows: strings.Contains(notes, "a path"), Color: strings.Contains(notes, "in color")}
+			if _, columns, ok := strings.Cut(notes, "columns: "); ok {
+				if _, err := fmt.Sscan(columns, &o.Width); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := Write(&buf, l, o); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rivo/uniseg"
+
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -70,7 +73,7 @@ func (t *text) snippet(f *source.File, marks []mark) {
 		switch {
 		case last > 0 && line == last+2:
 			// A gap of one line is shown: dots would take as much room.
-			r := rowOf(f.Line(last+1), 0)
+			r := t.row(f.Line(last+1), 0)
 			t.quote(last+1, &r)
 		case last > 0 && line > last+1:
 			fmt.Fprintln(t, t.paint.in(frame, "..."))
@@ -78,6 +81,15 @@ func (t *text) snippet(f *source.File, marks []mark) {
 		t.marked(f, line, marks[:n])
 		last, marks = line, marks[n:]
 	}
+}
+
+// row lays out a line of the source in the columns that are left beside the gutter.
+func (t *text) row(line []byte, at int) row {
+	width := maxWidth
+	if t.width > 0 {
+		width = max(minWidth, min(maxWidth, t.width-t.gutter-len(" | ")-2*len(cutMark)))
+	}
+	return rowOf(line, at, width)
 }
 
 func (t *text) quote(line int, r *row) {
@@ -92,7 +104,7 @@ func (t *text) marked(f *source.File, line int, marks []mark) {
 			focus = m
 		}
 	}
-	r := rowOf(f.Line(line), focus.from)
+	r := t.row(f.Line(line), focus.from)
 	t.quote(line, &r)
 	drawn := make([]drawnMark, len(marks))
 	for i, m := range marks {
@@ -149,17 +161,52 @@ func (t *text) under(ms []drawnMark) {
 		p.put(t.paint, m.style(t), m.from, strings.Repeat(c, m.to-m.from))
 	}
 	last := ms[len(ms)-1]
-	if last.text != "" {
-		p.put(t.paint, last.style(t), last.to+1, last.text)
+	beside := t.pieces(last.text, last.to+1)
+	if beside != nil { // else it hangs beneath, as the others
+		if last.text != "" {
+			p.put(t.paint, last.style(t), last.to+1, beside[0])
+		}
+		ms = ms[:len(ms)-1]
 	}
 	fmt.Fprintln(t, t.rail()+" "+p.String())
-	hanging := slices.DeleteFunc(slices.Clone(ms[:len(ms)-1]), func(m drawnMark) bool { return m.text == "" })
-	if len(hanging) > 0 {
+	hanging := slices.DeleteFunc(slices.Clone(ms), func(m drawnMark) bool { return m.text == "" })
+	if len(beside) > 1 {
+		for _, piece := range beside[1:] {
+			t.bars(hanging, piece, drawnMark{from: last.to + 1, primary: last.primary})
+		}
+	} else if len(hanging) > 0 {
 		t.bars(hanging, "")
 	}
 	for n := len(hanging); n > 0; n-- {
-		t.bars(hanging[:n-1], hanging[n-1].text, hanging[n-1])
+		m := hanging[n-1]
+		all := t.pieces(m.text, m.from)
+		if all == nil { // it moves to the left, as far as the next bar
+			all = []string{m.text}
+			m.from = max(0, t.width-t.gutter-len(" | ")-uniseg.StringWidth(m.text))
+			if n > 1 {
+				m.from = max(m.from, hanging[n-2].from+2)
+			}
+		}
+		for _, piece := range all {
+			t.bars(hanging[:n-1], piece, m)
+		}
 	}
+}
+
+// roomy is how many columns a remark must have for being broken into lines there.
+const roomy = 24
+
+// pieces are the lines of a remark that begins at a column of the source; nil where it needs more than one and there is
+// too little room for them.
+func (t *text) pieces(s string, column int) []string {
+	room := t.width - t.gutter - len(" | ") - column
+	if t.width == 0 || s == "" || uniseg.StringWidth(s) <= room {
+		return []string{s}
+	}
+	if room < roomy {
+		return nil
+	}
+	return strings.Split(terminal.Wrap(s, room, ""), "\n")
 }
 
 // bars writes a line with a bar beneath each mark, and a text beneath one more.

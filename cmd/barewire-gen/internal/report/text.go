@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -14,14 +15,15 @@ import (
 func writeText(buf *bytes.Buffer, l diag.List, o Options) {
 	shown, rest := cut(l, o.Limit)
 	for _, d := range shown {
-		t := &text{Buffer: buf, paint: paint(o.Color)}
+		t := &text{Buffer: buf, paint: paint(o.Color), width: o.Width}
 		t.diagnostic(d)
 		buf.WriteByte('\n')
 	}
 	if len(shown) == 0 {
 		return
 	}
-	fmt.Fprintf(buf, "%s%s. Run `%s explain %s` for the rule and examples.\n", count(l), notShown(rest), o.Tool, first(l).Code)
+	closing := fmt.Sprintf("%s%s. Run `%s explain %s` for the rule and examples.", count(l), notShown(rest), o.Tool, first(l).Code)
+	fmt.Fprintln(buf, wrapped(closing, o.Width, ""))
 }
 
 // first is the finding that the closing line refers to: the first error, or
@@ -35,6 +37,7 @@ func first(l diag.List) *diag.Diagnostic {
 type text struct {
 	*bytes.Buffer
 	paint  paint
+	width  int   // columns; 0: as many as it takes
 	gutter int   // columns that line numbers take
 	tone   style // the color of the diagnostic's severity
 }
@@ -88,10 +91,22 @@ func (t *text) help(s string) {
 }
 
 func (t *text) lines(lead, indent, s string) {
-	for line := range strings.SplitSeq(strings.TrimRight(s, "\n"), "\n") {
+	s = strings.TrimRight(s, "\n")
+	if t.width > 0 {
+		s = terminal.Wrap(s, t.width-len(indent), "")
+	}
+	for line := range strings.SplitSeq(s, "\n") {
 		t.WriteString(lead + visible(line) + "\n")
 		lead = indent
 	}
+}
+
+// wrapped is text in lines of so many columns; 0 leaves it as it is.
+func wrapped(s string, width int, indent string) string {
+	if width == 0 {
+		return s
+	}
+	return terminal.Wrap(s, width, indent)
 }
 
 // rail writes the gutter of a line without a number, up to and with its bar.

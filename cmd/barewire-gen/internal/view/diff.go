@@ -97,8 +97,8 @@ func rowChanges(o, n *Type) (rows []RowChange) {
 	return rows
 }
 
-// DiffText draws changes: offsets of both versions beside each other.
-func DiffText(changes []Change) []byte {
+// DiffText draws changes, in so many columns: offsets of both versions beside each other.
+func DiffText(changes []Change, width int) []byte {
 	var b bytes.Buffer
 	for i, c := range changes {
 		if i > 0 {
@@ -107,22 +107,22 @@ func DiffText(changes []Change) []byte {
 		switch {
 		case c.Old == nil:
 			line(&b, c.Name+"   "+where(c.New)+"   new")
-			line(&b, c.New.summary())
+			folded(&b, c.New.summary(), width)
 			continue
 		case c.New == nil:
 			line(&b, c.Name+"   "+where(c.Old)+"   gone")
-			line(&b, c.Old.summary())
+			folded(&b, c.Old.summary(), width)
 			continue
 		}
 		line(&b, c.Name+"   "+where(c.New)+"   was "+where(c.Old))
-		line(&b, "was "+c.Old.summary())
-		line(&b, "is  "+c.New.summary())
-		c.table(&b)
+		folded(&b, "was "+c.Old.summary(), width)
+		folded(&b, "is  "+c.New.summary(), width)
+		c.table(&b, width)
 	}
 	return b.Bytes()
 }
 
-func (c Change) table(b *bytes.Buffer) {
+func (c Change) table(b *bytes.Buffer, width int) {
 	if len(c.Rows) == 0 {
 		return
 	}
@@ -137,6 +137,10 @@ func (c Change) table(b *bytes.Buffer) {
 		}
 	}
 	w[3], w[4] = min(w[3], 24), min(w[4], 20)
+	for _, i := range []int{3, 4} { // names give way, as far as they can still be told apart
+		over := w[0] + w[1] + w[2] + w[3] + w[4] + min(w[5], 30) + len(" ")*11 - width
+		w[i] -= max(0, min(over, w[i]-10))
+	}
 	b.WriteByte('\n')
 	for i, r := range rows {
 		line(b, fmt.Sprintf(" %*s  %*s  %*s  %-*s  %-*s  %s", w[0], r[0], w[1], r[1], w[2], r[2], w[3], clip(r[3], w[3]), w[4], clip(r[4], w[4]), clip(r[5], 30)))

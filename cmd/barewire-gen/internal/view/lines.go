@@ -16,14 +16,18 @@ const shownLines = 16
 //
 //	line 0 |seq-----kind....|
 //
+// Where a row would be wider than width, nothing is drawn.
 // A field is its name, cut or filled up to its size; padding is dots. Of lines
 // that lie within one field only the first is drawn.
-func (t *Type) drawLines(b *bytes.Buffer) {
+func (t *Type) drawLines(b *bytes.Buffer, width int) {
 	if t.Size == nil || *t.Size == 0 {
 		return
 	}
 	lines := t.lines()
 	digits := len(strconv.FormatUint(lines-1, 10))
+	if len(" line  ||")+digits+layout.Line > width {
+		return
+	}
 	b.WriteByte('\n')
 	drawn := 0
 	for n := uint64(0); n < lines; n++ {

@@ -55,7 +55,7 @@ func (t *section) markdown(b *bytes.Buffer) {
 	}
 	if t.Kind == "struct" && t.Size != nil {
 		var picture bytes.Buffer
-		t.drawLines(&picture)
+		t.drawLines(&picture, Page)
 		fmt.Fprintf(b, "\n```\n%s```\n", bytes.TrimLeft(picture.Bytes(), "\n"))
 	}
 	for _, a := range t.Advice {

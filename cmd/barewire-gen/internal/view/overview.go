@@ -9,8 +9,8 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema/layout"
 )
 
-// Overview lists types, one a line: class, size, alignment, lines, padding.
-func Overview(types []*Type) []byte {
+// Overview lists types, one a line: class, size, alignment, lines, padding. Names are cut where width asks for it.
+func Overview(types []*Type, width int) []byte {
 	rows := [][]string{{"type", "kind", "class", "size", "align", "lines", "padding"}}
 	for _, t := range types {
 		r := []string{t.Name, t.Kind, t.Class, sizeOf(t.Min, t.Max), "", "", ""}
@@ -23,18 +23,22 @@ func Overview(types []*Type) []byte {
 		}
 		rows = append(rows, r)
 	}
-	return columns(rows, 3)
+	return columns(rows, 3, width)
 }
 
 // columns writes rows; those from a column on are numbers.
-func columns(rows [][]string, numbers int) []byte {
+func columns(rows [][]string, numbers, width int) []byte {
 	w := make([]int, len(rows[0]))
 	for _, r := range rows {
 		for i, s := range r {
 			w[i] = max(w[i], len(s))
 		}
 	}
-	w[0] = min(w[0], 30)
+	left := width
+	for _, n := range w[1:] {
+		left -= n + len("  ")
+	}
+	w[0] = min(w[0], 30, max(left, 10))
 	var b bytes.Buffer
 	for n, r := range rows {
 		var text, dashes strings.Builder
@@ -124,15 +128,15 @@ func (l *CacheLine) add(f layout.Row) {
 	}
 }
 
-// CacheLineText lists the lines of types.
-func CacheLineText(types []*Type) []byte {
+// CacheLineText lists the lines of types, in so many columns.
+func CacheLineText(types []*Type, width int) []byte {
 	var b bytes.Buffer
 	for i, t := range types {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
 		line(&b, t.Name+"   "+where(t))
-		line(&b, t.summary())
+		folded(&b, t.summary(), width)
 		lines := t.CacheLines()
 		if lines == nil {
 			line(&b, " its size varies, or it is no struct: what lies in which line is not known")
@@ -152,17 +156,22 @@ func CacheLineText(types []*Type) []byte {
 			if l.Last > l.Line {
 				name += fmt.Sprintf("-%d", l.Last)
 			}
-			rows = append(rows, []string{name, fmt.Sprint(l.Offset), fmt.Sprint(l.Used), fmt.Sprint(l.Padding), fmt.Sprint(l.Free), clip(text, 46)})
+			rows = append(rows, []string{name, fmt.Sprint(l.Offset), fmt.Sprint(l.Used), fmt.Sprint(l.Padding), fmt.Sprint(l.Free), text})
 		}
-		b.Write(lineTable(rows))
+		b.Write(lineTable(rows, width))
 	}
 	return b.Bytes()
 }
 
-func lineTable(rows [][]string) []byte {
+// lineTable writes rows of lines. The fields go on below where the page ends.
+func lineTable(rows [][]string, width int) []byte {
 	var b bytes.Buffer
 	for i, r := range rows {
-		line(&b, fmt.Sprintf("%11s  %8s  %4s  %7s  %4s  %s", r[0], r[1], r[2], r[3], r[4], r[5]))
+		lead := fmt.Sprintf("%11s  %8s  %4s  %7s  %4s  ", r[0], r[1], r[2], r[3], r[4])
+		for _, text := range fold(r[5], max(width-len(lead), 14)) {
+			line(&b, lead+text)
+			lead = strings.Repeat(" ", len(lead))
+		}
 		if i == 0 {
 			line(&b, "       ----  --------  ----  -------  ----  ------")
 		}

@@ -101,9 +101,9 @@ func TestPagesOfTheCorpus(t *testing.T) {
 			}
 		}
 		Markdown(s, types, PageOptions{Doc: true})
-		DiffText(Diff(types, types))
-		CacheLineText(types)
-		Overview(types)
+		DiffText(Diff(types, types), Page)
+		CacheLineText(types, Page)
+		Overview(types, Page)
 	})
 }
 

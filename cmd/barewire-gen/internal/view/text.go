@@ -9,22 +9,23 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema/layout"
 )
 
-// width is how many columns the drawing takes at most.
-const width = 80
+// Page is how many columns the drawings take at most, so that they can be pasted anywhere.
+const Page = 80
 
-// Text draws types, one below the other.
-func Text(types []*Type) []byte {
+// Text draws types, one below the other, in so many columns where that is possible. What is not: the picture of cache
+// lines, which is left out where it does not fit, and the remarks of a table.
+func Text(types []*Type, width int) []byte {
 	var b bytes.Buffer
 	for i, t := range types {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		t.draw(&b)
+		t.draw(&b, width)
 	}
 	return b.Bytes()
 }
 
-func (t *Type) draw(b *bytes.Buffer) {
+func (t *Type) draw(b *bytes.Buffer, width int) {
 	pos := t.Decl.At.Pos()
 	where := fmt.Sprintf("%s:%d:%d", t.File, pos.Line, pos.Column)
 	if head := fmt.Sprintf("%s   %s   %s", t.Name, where, t.Kind); len(head) <= width {
@@ -33,15 +34,15 @@ func (t *Type) draw(b *bytes.Buffer) {
 		line(b, t.Name)
 		line(b, where+"   "+t.Kind)
 	}
-	line(b, t.summary())
+	folded(b, t.summary(), width)
 	switch {
 	case t.Kind == "struct":
-		t.drawFields(b)
-		t.drawLines(b)
+		t.drawFields(b, width)
+		t.drawLines(b, width)
 	case t.Kind == "union":
-		t.drawMembers(b)
+		t.drawMembers(b, width)
 	case len(t.Values) > 0:
-		t.drawValues(b)
+		t.drawValues(b, width)
 	case t.Kind != t.Type: // not just its own name again
 		fmt.Fprintf(b, "\n %s\n", clip(ascii(t.Type), width-1))
 	}
@@ -98,7 +99,7 @@ func isPad(r layout.Row) bool {
 }
 
 // drawFields draws the fields of a struct, those of structs in it indented.
-func (t *Type) drawFields(b *bytes.Buffer) {
+func (t *Type) drawFields(b *bytes.Buffer, width int) {
 	if len(t.Rows) == 0 {
 		return
 	}
@@ -122,10 +123,10 @@ func (t *Type) drawFields(b *bytes.Buffer) {
 		name := r.Field[strings.LastIndexByte(r.Field, '.')+1:]
 		rows = append(rows, []string{offset, sizeOf(r.Min, r.Max), strings.Repeat("  ", r.Depth) + name, ascii(r.Type), remark(r)})
 	}
-	table(b, rows, ruled)
+	table(b, rows, ruled, width)
 }
 
-func (t *Type) drawMembers(b *bytes.Buffer) {
+func (t *Type) drawMembers(b *bytes.Buffer, width int) {
 	rows := [][]string{{"tag", "size", "type", "", ""}}
 	for _, r := range t.Rows {
 		// A member is its tag and then the value.
@@ -137,20 +138,20 @@ func (t *Type) drawMembers(b *bytes.Buffer) {
 		}
 		rows = append(rows, []string{strconv.FormatUint(*r.Tag, 10), sizeOf(r.Min+head, greatest), ascii(r.Type), "", ""})
 	}
-	table(b, rows, nil)
+	table(b, rows, nil, width)
 }
 
-func (t *Type) drawValues(b *bytes.Buffer) {
+func (t *Type) drawValues(b *bytes.Buffer, width int) {
 	rows := [][]string{{"value", "size", "name", "", ""}}
 	for _, v := range t.Values {
 		rows = append(rows, []string{strconv.FormatUint(v.Value, 10), strconv.FormatUint(v.Size, 10), v.Name, "", ""})
 	}
-	table(b, rows, nil)
+	table(b, rows, nil, width)
 }
 
 // table writes rows in columns: two of numbers, then text. Names that are too
 // long for the page are cut.
-func table(b *bytes.Buffer, rows [][]string, ruled map[int]uint64) {
+func table(b *bytes.Buffer, rows [][]string, ruled map[int]uint64, width int) {
 	var w [5]int
 	for _, r := range rows {
 		for i, c := range r {
@@ -248,6 +249,23 @@ func clip(s string, n int) string {
 		return s
 	}
 	return s[:n-2] + ".."
+}
+
+// folded writes a summary, broken at its bars where it is wider than the page.
+func folded(b *bytes.Buffer, s string, width int) {
+	now := ""
+	for _, part := range strings.Split(s, " | ") {
+		switch {
+		case now == "":
+			now = part
+		case len(now)+len(" | ")+len(part) > width:
+			line(b, now)
+			now = "  | " + part
+		default:
+			now += " | " + part
+		}
+	}
+	line(b, now)
 }
 
 // fold breaks a sentence into lines; all but the first are indented.
