@@ -11,8 +11,8 @@ import (
 
 // CopyOut copies elements from i on to dst, as many as its length says, which is a multiple of an element's size. Where the memory fails
 // under the hand (it is poisoned, went offline, or is a file's that was cut short) the error is a [*RegionError]
-// that is [ErrMemory] and names the region and the byte; access by a window would end the program. What dst
-// has then is not known. The region can be closed.
+// that is [ErrMemory] and names the region and the byte, or, where the system tells no more than the page, its first byte and how many it has
+// (of device-dax 2 MiB, as a rule); access by a window would end the program. What dst has then is not known. The region can be closed.
 //
 //barewire:effect uses=r
 func CopyOut[T Fixed[T], R HostAddressable, A CanExclusive](r *Region[T, R, A], i int, dst []byte) error {
@@ -52,6 +52,9 @@ func bulk(h *region.Handle, op string, i, n int, move func(mem []byte) error) er
 		at := "an element"
 		if f.Off >= 0 {
 			at = fmt.Sprintf("element %d, byte %d of it", i+f.Off/size, f.Off%size)
+		}
+		if f.Len > 1 {
+			at += fmt.Sprintf(", or up to %d bytes behind it", f.Len-1)
 		}
 		return region.Doing(op, h.Failed(at, f))
 	}

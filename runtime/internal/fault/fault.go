@@ -8,22 +8,49 @@ package fault
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"unsafe"
 )
 
-// Error is an access that failed.
+// Error is an access that failed: to one of Len bytes from Off on. The system tells one byte, or the first of a page; of device-dax a page is as large as
+// what it maps at once, as a rule 2 MiB. Source: sigaction(2), si_addr_lsb, which Go does not show; the kernel's mm/memory-failure.c.
 type Error struct {
 	Off int // bytes from the beginning of the range that failed; -1 where the system does not tell
+	Len int // bytes, at least 1, of the range
 }
 
 func (e *Error) Error() string {
 	const why = "the memory is poisoned, has gone offline, or its file was cut short"
-	if e.Off < 0 {
+	switch {
+	case e.Off < 0:
 		return "an access failed: " + why
+	case e.Len > 1:
+		return fmt.Sprintf("an access to one of %d bytes, %d from its beginning on, failed: %s", e.Len, e.Off, why)
 	}
 	return fmt.Sprintf("the access %d bytes from its beginning failed: %s", e.Off, why)
+}
+
+// pages are the sizes that pages have, from small to large.
+var pages = []uintptr{uintptr(os.Getpagesize()), 2 << 20, 1 << 30}
+
+// of is the error of an address in mem, or of the page that mem begins in.
+func of(mem []byte, addr uintptr) (e *Error, ok bool) {
+	base, n := uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem))
+	if addr == 0 {
+		return &Error{Off: -1}, true
+	}
+	e = &Error{Off: int(addr - base), Len: 1}
+	for _, page := range pages {
+		switch {
+		case addr >= base && addr-base < n && addr%page == 0:
+			e.Len = int(min(page, n-(addr-base)))
+		case addr < base && addr == base&^(page-1):
+			return &Error{Len: int(min(page-(base-addr), n))}, true
+		}
+	}
+	return e, addr >= base && addr-base < n
 }
 
 // Read copies from memory that may fail. What dst has after an error is not known.
@@ -49,15 +76,11 @@ func try(mem []byte, touch func()) (err error) {
 			runtime.Error
 			Addr() uintptr
 		}:
-			off := e.Addr() - uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
-			if off >= uintptr(len(mem)) && e.Addr() != 0 {
+			f, ok := of(mem, e.Addr())
+			if !ok {
 				panic(e)
 			}
-			if e.Addr() == 0 {
-				err = &Error{Off: -1}
-				return
-			}
-			err = &Error{Off: int(off)}
+			err = f
 		default:
 			panic(e)
 		}

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -56,6 +58,46 @@ func TestCut(t *testing.T) {
 		case c.off >= 0 && (!errors.As(c.got, &e) || e.Off < c.off || e.Off >= len(mem)):
 			t.Errorf("%s: %v, want an error from %d on", name, c.got, c.off)
 		}
+	}
+}
+
+// TestPages: of device-dax the kernel tells no more than the large page that failed, which may begin before the range.
+func TestPages(t *testing.T) {
+	page := os.Getpagesize()
+	const large = 2 << 20
+	whole := make([]byte, 4*large)
+	whole = whole[-uintptr(unsafe.Pointer(&whole[0]))&(large-1):][:3*large]
+	for name, c := range map[string]struct {
+		from, to, addr int
+		want           *Error
+	}{
+		"a byte":                   {100, 1000, 300, &Error{200, 1}},
+		"a page":                   {100, 3 * page, page, &Error{page - 100, page}},
+		"a page's rest":            {100, page + 10, page, &Error{page - 100, 10}},
+		"a page begun before":      {page + 64, 4 * page, page, &Error{0, page - 64}},
+		"all within a page":        {page + 64, page + 128, page, &Error{0, 64}},
+		"a large page":             {100, 2*large + 1, large, &Error{large - 100, large}},
+		"a large page's rest":      {100, large + page, large, &Error{large - 100, page}},
+		"a large page before":      {large + 3*page + 64, 2 * large, large, &Error{0, large - 3*page - 64}},
+		"a byte before":            {page + 64, 2 * page, page + 1, nil},
+		"another page before":      {2*page + 64, 3 * page, page, nil},
+		"a byte behind":            {0, 100, 100, nil},
+		"a page behind":            {0, page, page, nil},
+		"a large page behind it":   {large, large + 1, 2 * large, nil},
+		"the large page before it": {2 * large, 2*large + 1, large, nil},
+	} {
+		got, ok := of(whole[c.from:c.to], uintptr(unsafe.Pointer(&whole[c.addr])))
+		if ok != (c.want != nil) || ok && *got != *c.want {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, ok, c.want)
+		}
+	}
+	if e, ok := of(whole, 0); !ok || e.Off != -1 {
+		t.Errorf("where the system does not tell: %+v, %v", e, ok)
+	}
+	mem := cut(t)
+	var e *Error
+	if err := Try(mem[page+64:], func() { mem[page]++ }); !errors.As(err, &e) || e.Off != 0 || e.Len != page-64 || !strings.Contains(err.Error(), "one of") {
+		t.Error(err)
 	}
 }
 
