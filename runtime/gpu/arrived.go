@@ -31,7 +31,7 @@ func Arrived[T barewire.Fixed[T], A barewire.Access](r *barewire.Region[T, barew
 	if !m.dev.info.Facts.FlushNeeded {
 		return nil
 	}
-	if err := m.dev.ad.Arrived(); err != nil {
+	if err := m.dev.call(m.dev.ad.Arrived, nil); err != nil {
 		return fmt.Errorf("gpu: arrived: %s on %s: %w", h.Name(), m.dev.name, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/seal"
 )
@@ -22,6 +23,8 @@ type Device struct {
 	info DeviceInfo
 	name string // cuda/0
 
+	patience time.Duration // with calls of the driver that take no context
+
 	kernels *gate // against the host, where it excludes them: Facts.Exclusive. It is that of all who have the device open
 
 	mu      sync.Mutex
@@ -31,10 +34,10 @@ type Device struct {
 	closed  bool
 }
 
-func newDevice(ad Adapter, info DeviceInfo) *Device {
+func newDevice(ad Adapter, info DeviceInfo, patience time.Duration) *Device {
 	name := info.Provider + "/" + info.Name
 	g, _ := gates.LoadOrStore(name, &gate{})
-	return &Device{ad: ad, info: info, name: name, kernels: g.(*gate), regions: map[*memory]string{}}
+	return &Device{ad: ad, info: info, name: name, patience: patience, kernels: g.(*gate), regions: map[*memory]string{}}
 }
 
 // gates are the devices' gates for kernels, by name: a device that is opened twice is one device.
@@ -101,13 +104,25 @@ func (d *Device) enter(add func()) error {
 	return nil
 }
 
-// Close gives the device up. It is [ErrBusy] while regions, queues or modules of it are open, and says which.
+// Close gives the device up. It is [ErrBusy] while regions, queues or modules of it are open, and says which: also those that
+// were closed, and the driver has not taken back ([ErrHung]).
 //
 //barewire:effect releases=d on ok
 func (d *Device) Close() error {
 	if d.none() {
 		return ErrNoDevice
 	}
+	if err := d.end(); err != nil {
+		return err
+	}
+	if err := d.call(d.ad.Close, nil); err != nil {
+		return fmt.Errorf("gpu: close: %s: %w", d.name, err)
+	}
+	return nil
+}
+
+// end notes that the device is closed, unless something of it is in use.
+func (d *Device) end() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -117,9 +132,6 @@ func (d *Device) Close() error {
 		return wrap(ErrBusy, "close: %s: %s must be closed first", d.name, left)
 	}
 	d.closed = true
-	if err := d.ad.Close(); err != nil {
-		return fmt.Errorf("gpu: close: %s: %w", d.name, err)
-	}
 	return nil
 }
 
@@ -127,7 +139,7 @@ func (d *Device) Close() error {
 func (d *Device) left() string {
 	var s []string
 	if n := len(d.queues); n > 0 {
-		s = append(s, plural(n, "queue"))
+		s = append(s, plural(n, "queue")+" ("+d.queues[0].state()+")")
 	}
 	if n := len(d.regions); n > 0 {
 		one := ""

@@ -26,6 +26,14 @@
 // The first operation that fails fails its queue: those behind it end with [ErrFlushed], and nothing more can be posted. When the device
 // is lost ([ErrLost]) all operations end, on all queues, and regions and queues can be closed; then open the device again.
 //
+// # A device that hangs
+//
+// No driver takes back from a device what it was given, so there is no Abort. Waits end with their contexts; [Queue.Abandon] ends those of
+// others. What an operation has that has not ended can be neither closed nor registered, so no memory that the device may still write becomes
+// somebody else's. Calls of the driver that wait for the device themselves, as freeing memory does, and take no context, end with [ErrHung] after
+// Config.Patience; they go on behind it, and what they were for is done when they return. Only to post is not bounded: a driver may wait for the device
+// when it is given a copy of host memory that is not pinned. Others that wait for that queue are not held up by it. The way out of a hang is the process's end.
+//
 // # Host memory in copies
 //
 // The host's side of a copy is a region that the processor may address, wherever it was allocated: it lies outside the Go heap, so

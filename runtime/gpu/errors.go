@@ -27,6 +27,8 @@ var (
 	ErrFailed        = errors.New("an earlier operation of the queue failed")
 	ErrFlushed       = errors.New("not known to be done: an earlier operation failed")
 	ErrLost          = errors.New("the device is lost")
+	ErrHung          = errors.New("it seems to hang")
+	ErrAbandoned     = errors.New("the queue was given up")
 	ErrNoKernel      = errors.New("no such kernel")
 	ErrArgs          = errors.New("wrong arguments")
 	ErrOp            = errors.New("it is no operation")

@@ -28,10 +28,13 @@ type Kernel struct {
 }
 
 // Module loads a program: for CUDA a module's image (PTX, cubin or fatbin), for OpenCL its source. What the driver says of a source with
-// mistakes is in the error.
-func (d *Device) Module(source []byte) (*Module, error) {
+// mistakes is in the error; or ctx's error is, if it ends before the program is compiled and loaded. Who loaded it closes it.
+func (d *Device) Module(ctx context.Context, source []byte) (*Module, error) {
 	if d.none() {
 		return nil, wrap(ErrNoDevice, "module")
+	}
+	if err := alive(ctx); err != nil {
+		return nil, fmt.Errorf("gpu: module: %s: %w", d.name, err)
 	}
 	if len(source) == 0 {
 		return nil, wrap(ErrEmpty, "module: %s", d.name)
@@ -39,14 +42,26 @@ func (d *Device) Module(source []byte) (*Module, error) {
 	if err := d.enter(func() { d.modules++ }); err != nil {
 		return nil, err
 	}
-	p, err := d.ad.Load(source)
+	p, err := bounded(ctx, func() (Program, error) { return d.ad.Load(source) }, func(p Program, err error) {
+		if err == nil {
+			_ = p.Close()
+		}
+		d.unload()
+	})
 	if err != nil {
-		d.mu.Lock()
-		d.modules--
-		d.mu.Unlock()
+		if !goesOn(err) {
+			d.unload()
+		}
 		return nil, fmt.Errorf("gpu: module: %s: %w", d.name, err)
 	}
 	return &Module{dev: d, p: p}, nil
+}
+
+// unload counts a module that is no more.
+func (d *Device) unload() {
+	d.mu.Lock()
+	d.modules--
+	d.mu.Unlock()
 }
 
 // Kernel finds a kernel by its name. The error is [ErrNoKernel] and what the driver says.
@@ -57,7 +72,12 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 	if strings.ContainsRune(name, 0) { // which ends it for the driver
 		return nil, wrap(ErrNoKernel, "kernel %q on %s", name, m.dev.name)
 	}
-	code, err := m.p.Kernel(name)
+	ctx, cancel := m.dev.patiently()
+	defer cancel()
+	code, err := bounded(ctx, func() (Code, error) { return m.p.Kernel(name) }, nil)
+	if goesOn(err) {
+		return nil, fmt.Errorf("gpu: kernel %q on %s: %w", name, m.dev.name, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("gpu: kernel %q on %s: %w: %w", name, m.dev.name, ErrNoKernel, err)
 	}
@@ -69,6 +89,9 @@ func (m *Module) Close(ctx context.Context) error {
 	if m == nil || m.dev == nil {
 		return wrap(ErrClosed, "close: no module")
 	}
+	if err := alive(ctx); err != nil {
+		return fmt.Errorf("gpu: close: a module of %s: %w", m.dev.name, err)
+	}
 	for _, q := range m.dev.all() { // what failed, the queues say
 		if err := q.Flush(ctx); err != nil && ctx.Err() != nil {
 			return fmt.Errorf("gpu: close: a module of %s: %w", m.dev.name, err)
@@ -77,10 +100,11 @@ func (m *Module) Close(ctx context.Context) error {
 	if m.closed.Swap(true) {
 		return wrap(ErrClosed, "close: a module of %s", m.dev.name)
 	}
-	m.dev.mu.Lock()
-	m.dev.modules--
-	m.dev.mu.Unlock()
-	if err := m.p.Close(); err != nil && m.dev.ad.Lost() == nil {
+	err := callIn(ctx, m.p.Close, func(error) { m.dev.unload() })
+	if !goesOn(err) {
+		m.dev.unload()
+	}
+	if err != nil && (goesOn(err) || m.dev.ad.Lost() == nil) {
 		return fmt.Errorf("gpu: close: a module of %s: %w", m.dev.name, err)
 	}
 	return nil

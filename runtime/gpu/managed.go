@@ -10,7 +10,7 @@ import (
 
 // Acquire gives managed memory to the host until [Release]. It waits for the operations that have it, and, where the device
 // excludes the host from managed memory while any kernel runs, for all kernels; until Release those are refused then ([ErrHostHas]). The error
-// is ctx's where that ended first, or [ErrHostHas] where it is acquired already.
+// is ctx's where that has ended, before or meanwhile, or [ErrHostHas] where it is acquired already.
 //
 //barewire:effect acquires=m on ok
 func Acquire[T barewire.Fixed[T], A barewire.Access](ctx context.Context, m *barewire.Region[T, barewire.Managed, A]) error {
@@ -18,23 +18,30 @@ func Acquire[T barewire.Fixed[T], A barewire.Access](ctx context.Context, m *bar
 	if err != nil {
 		return err
 	}
+	if err := alive(ctx); err != nil {
+		return fmt.Errorf("gpu: acquire: %s: %w", h.Name(), err)
+	}
 	// Held for as long as this takes: it is not closed meanwhile.
 	if err := h.Hold(gen); err != nil {
 		return region.Doing("acquire", err)
 	}
-	defer h.Drop()
 	mm := memoryOf(h)
 	if mm == nil {
+		h.Drop()
 		return wrap(ErrNotHere, "acquire: %s is no memory of a GPU's allocator", h.Name())
 	}
-	if err := mm.acquire(ctx); err != nil {
+	err = mm.acquire(ctx, h.Drop)
+	if !goesOn(err) {
+		h.Drop()
+	}
+	if err != nil {
 		return fmt.Errorf("gpu: acquire: %s: %w", h.Name(), err)
 	}
 	return nil
 }
 
-// acquire does what Acquire does.
-func (m *memory) acquire(ctx context.Context) error {
+// acquire does what Acquire does. Where the driver does not answer, drop is called when it has.
+func (m *memory) acquire(ctx context.Context, drop func()) error {
 	x, ok := m.mem.(Acquirer)
 	if !ok {
 		return ErrNotHere
@@ -46,13 +53,23 @@ func (m *memory) acquire(ctx context.Context) error {
 		m.settle(hostNot)
 		return err
 	}
-	if err := x.Acquire(ctx); err != nil {
+	err := callIn(ctx, func() error { return x.Acquire(ctx) }, func(err error) {
+		if err == nil {
+			_ = x.Yield()
+		}
 		m.handBack()
 		m.settle(hostNot)
-		return err
+		drop()
+	})
+	switch {
+	case goesOn(err):
+	case err != nil:
+		m.handBack()
+		m.settle(hostNot)
+	default:
+		m.settle(hostAcquired)
 	}
-	m.settle(hostAcquired)
-	return nil
+	return err
 }
 
 // claim notes that the host wants the memory, unless it has it.
@@ -123,33 +140,45 @@ func Release[T barewire.Fixed[T], A barewire.Access](m *barewire.Region[T, barew
 	if err := h.Hold(gen); err != nil {
 		return region.Doing("release", err)
 	}
-	defer h.Drop()
 	mm := memoryOf(h)
 	if mm == nil {
+		h.Drop()
 		return wrap(ErrNotHere, "release: %s is no memory of a GPU's allocator", h.Name())
 	}
-	mm.mu.Lock()
-	defer mm.mu.Unlock()
-	if mm.has != hostAcquired {
-		return wrap(ErrNotAcquired, "release: %s", h.Name())
+	if err := mm.yields(h); err != nil {
+		h.Drop()
+		return err
 	}
-	mm.has = hostYields // who opens a window now sees that it is late
-	if n, _ := h.Windows(); n > 0 {
-		mm.has = hostAcquired
-		return region.Doing("release", h.Borrowed())
+	err = mm.dev.call(mm.mem.(Acquirer).Yield, func(error) { mm.yielded(); h.Drop() })
+	if !goesOn(err) {
+		mm.yielded()
+		h.Drop()
 	}
-	if err := mm.yieldLocked(); err != nil {
+	if err != nil {
 		return fmt.Errorf("gpu: release: %s: %w", h.Name(), err)
 	}
 	return nil
 }
 
-// yieldLocked ends the host's turn that Acquire began. The lock is held.
-func (m *memory) yieldLocked() error {
-	err := m.mem.(Acquirer).Yield()
-	m.has = hostNot
+// yields begins the end of the host's turn that Acquire began, unless windows are open.
+func (m *memory) yields(h *region.Handle) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.has != hostAcquired {
+		return wrap(ErrNotAcquired, "release: %s", h.Name())
+	}
+	m.has = hostYields // who opens a window now sees that it is late
+	if n, _ := h.Windows(); n > 0 {
+		m.has = hostAcquired
+		return region.Doing("release", h.Borrowed())
+	}
+	return nil
+}
+
+// yielded ends what yields began.
+func (m *memory) yielded() {
 	m.handBack()
-	return err
+	m.settle(hostNot)
 }
 
 // OpenManaged opens a window on managed memory that the host has acquired. The error is [ErrNotAcquired] where it has not, and

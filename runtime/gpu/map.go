@@ -33,7 +33,7 @@ type window struct {
 }
 
 // Map maps memory of a device for the host, where the device allows it: [DeviceInfo] says how in Facts.Window, else the error is
-// [ErrNoWindow]. It waits for operations that have the region.
+// [ErrNoWindow]. It waits for operations that have the region, until ctx ends; one that has ended maps nothing.
 //
 //barewire:effect borrows=0 of r on ok, fresh=0 on ok
 func Map[T barewire.Fixed[T], A barewire.Access](ctx context.Context, r *barewire.Region[T, barewire.GPU, A]) (Window[T, A], error) {
@@ -41,13 +41,18 @@ func Map[T barewire.Fixed[T], A barewire.Access](ctx context.Context, r *barewir
 	if err != nil {
 		return Window[T, A]{}, err
 	}
+	if err := alive(ctx); err != nil {
+		return Window[T, A]{}, fmt.Errorf("gpu: map: %s: %w", h.Name(), err)
+	}
 	loan, state, err := h.Borrow(gen)
 	if err != nil {
 		return Window[T, A]{}, region.Doing("map", err)
 	}
 	w := &window{h: h, loan: loan, state: state, m: memoryOf(h)}
 	if err := w.open(ctx); err != nil {
-		_ = loan.Return(state)
+		if !goesOn(err) {
+			_ = loan.Return(state)
+		}
 		return Window[T, A]{}, fmt.Errorf("gpu: map: %s: %w", h.Name(), err)
 	}
 	return Window[T, A]{w: w}, nil
@@ -65,16 +70,29 @@ func (w *window) open(ctx context.Context) error {
 	if err := w.m.claim(hostMapped); err != nil {
 		return err
 	}
-	err := until(ctx, w.m.use.host)
-	if err != nil {
-		err = fmt.Errorf("operations have it: %w", err)
-	} else if w.base, err = x.Map(ctx); err != nil {
-		w.m.use.unhost()
+	if err := until(ctx, w.m.use.host); err != nil {
+		w.m.settle(hostNot)
+		return fmt.Errorf("operations have it: %w", err)
 	}
-	if err != nil {
+	var err error
+	w.base, err = bounded(ctx, func() (unsafe.Pointer, error) { return x.Map(ctx) }, func(_ unsafe.Pointer, err error) {
+		if err == nil {
+			_ = x.Unmap()
+		}
+		_ = w.giveBack()
+	})
+	if err != nil && !goesOn(err) {
+		w.m.use.unhost()
 		w.m.settle(hostNot)
 	}
 	return err
+}
+
+// giveBack ends the host's turn, and the loan.
+func (w *window) giveBack() error {
+	w.m.use.unhost()
+	w.m.settle(hostNot)
+	return w.loan.Return(w.state)
 }
 
 // Close ends the window. A second Close is [barewire.ErrWindowClosed].
@@ -88,10 +106,11 @@ func (w Window[T, A]) Close() error {
 		return region.Doing("close window", w.w.loan.Fault(w.w.state))
 	}
 	m := w.w.m
-	err := m.mem.(Mapper).Unmap()
-	m.use.unhost()
-	m.settle(hostNot)
-	if rerr := w.w.loan.Return(w.w.state); err == nil {
+	err := m.dev.call(m.mem.(Mapper).Unmap, func(error) { _ = w.w.giveBack() })
+	if goesOn(err) {
+		return fmt.Errorf("gpu: close window: %s: %w", w.w.h.Name(), err)
+	}
+	if rerr := w.w.giveBack(); err == nil {
 		err = rerr
 	}
 	if err != nil && m.dev.ad.Lost() != nil {

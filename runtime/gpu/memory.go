@@ -58,9 +58,8 @@ func (d *Device) allocate(kind Kind, spec region.Spec) (*region.Handle, error) {
 	if err := d.enter(func() { d.regions[m] = spec.Type.Name }); err != nil {
 		return nil, err
 	}
-	mem, err := d.ad.Alloc(kind, n, uintptr(align))
+	mem, err := d.take(m, n, uintptr(align))
 	if err != nil {
-		d.forget(m)
 		return nil, fmt.Errorf("gpu: new: %s of %s as %s on %s: %w", region.Elements(spec.Count), spec.Type.Name, kind, d.name, err)
 	}
 	m.mem = mem
@@ -73,10 +72,36 @@ func (d *Device) allocate(kind Kind, spec region.Spec) (*region.Handle, error) {
 		}
 		return nil, err
 	}
-	d.mu.Lock()
-	d.regions[m] = h.Name()
-	d.mu.Unlock()
+	d.rename(m, h.Name())
 	return h, nil
+}
+
+// take has the driver allocate memory, and forgets what it is for where that fails.
+func (d *Device) take(m *memory, n, align uintptr) (Memory, error) {
+	ctx, cancel := d.patiently()
+	defer cancel()
+	mem, err := bounded(ctx, func() (Memory, error) { return d.ad.Alloc(m.kind, n, align) }, func(mem Memory, err error) {
+		if err == nil { // nobody waits for it any more
+			_ = mem.Free()
+		}
+		d.forget(m)
+	})
+	switch {
+	case goesOn(err):
+		d.rename(m, "memory that the driver has not given yet")
+	case err != nil:
+		d.forget(m)
+	}
+	return mem, err
+}
+
+// rename changes what memory is called while it is there.
+func (d *Device) rename(m *memory, name string) {
+	d.mu.Lock()
+	if _, ok := d.regions[m]; ok {
+		d.regions[m] = name
+	}
+	d.mu.Unlock()
 }
 
 // forget ends what enter counted for memory.
@@ -114,14 +139,23 @@ func (m *memory) export() (region.DMABuf, error) {
 	return region.DMABuf{File: f, Off: off}, nil
 }
 
-// release gives the memory back, with the last handle. Of a device that is lost there is nothing to give back.
+// release gives the memory back, with the last handle. Of a device that is lost there is nothing to give back. Drivers may wait with that
+// for all that runs on the device: memory that one has not taken back is nobody's, and the device knows of it.
 func (m *memory) release() error {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.has == hostAcquired {
-		_ = m.yieldLocked()
+	acquired := m.has == hostAcquired
+	m.mu.Unlock()
+	err := m.dev.call(func() error {
+		if acquired {
+			_ = m.mem.(Acquirer).Yield()
+			m.handBack()
+		}
+		return m.mem.Free()
+	}, func(error) { m.dev.forget(m) })
+	if goesOn(err) {
+		m.dev.rename(m, "memory that the driver has not taken back")
+		return fmt.Errorf("gpu: close: %s of %s is not taken back; nothing else gets it meanwhile: %w", m.kind, m.dev.name, err)
 	}
-	err := m.mem.Free()
 	m.dev.forget(m)
 	if err != nil && m.dev.ad.Lost() != nil {
 		return nil

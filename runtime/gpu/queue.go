@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,12 +26,15 @@ type Queue struct {
 	dev *Device
 	s   Stream
 
-	mu      sync.Mutex
+	made where.Mark // who made it, where
+
+	mu      sync.Mutex // who waits does not wait for it: see soon
 	ring    []record
-	posted  uint64        // operations
-	retired atomic.Uint64 // those that have ended: all before it
-	bad     atomic.Uint64 // the first that failed; noBad
-	why     error         // of bad
+	posted  atomic.Uint64         // operations
+	retired atomic.Uint64         // those that have ended: all before it
+	bad     atomic.Uint64         // the first that failed; noBad
+	why     error                 // of bad; written before bad is
+	gone    atomic.Pointer[error] // why it was given up
 	closed  bool
 }
 
@@ -74,7 +78,7 @@ func (d *Device) Queue(depth int) (*Queue, error) {
 		return nil, wrap(ErrArgs, "queue: a depth of %d; it is a power of two, and %d at most", depth, maxDepth)
 	}
 	watch()
-	q := &Queue{dev: d, ring: make([]record, depth)}
+	q := &Queue{dev: d, ring: make([]record, depth), made: where.Here()}
 	held := make([]hold, depth*holds) // what copies and most kernels have need not be allocated later
 	for i := range q.ring {
 		q.ring[i].held = held[i*holds : i*holds : (i+1)*holds]
@@ -83,9 +87,18 @@ func (d *Device) Queue(depth int) (*Queue, error) {
 	if err := d.enter(func() { d.queues = append(d.queues, q) }); err != nil {
 		return nil, err
 	}
-	s, err := d.ad.Stream(depth)
-	if err != nil {
+	ctx, cancel := d.patiently()
+	defer cancel()
+	s, err := bounded(ctx, func() (Stream, error) { return d.ad.Stream(depth) }, func(s Stream, err error) {
+		if err == nil {
+			_ = s.Close()
+		}
 		d.drop(q)
+	})
+	if err != nil {
+		if !goesOn(err) {
+			d.drop(q)
+		}
 		return nil, fmt.Errorf("gpu: queue: %s: %w", d.name, err)
 	}
 	q.mu.Lock()
@@ -93,6 +106,40 @@ func (d *Device) Queue(depth int) (*Queue, error) {
 	q.mu.Unlock()
 	live.add(q)
 	return q, nil
+}
+
+// String is what errors call the queue: "queue of cuda/0 made at worker/main.go:31".
+func (q *Queue) String() string {
+	if q.none() {
+		return "no queue"
+	}
+	return "queue of " + q.dev.name + " made at " + q.made.String()
+}
+
+// state is the queue, and what has not ended on it.
+func (q *Queue) state() string {
+	if !q.soon() {
+		return q.String() + ", on which the driver has not returned from an operation's post"
+	}
+	defer q.mu.Unlock()
+	q.poll()
+	if n := q.posted.Load() - q.retired.Load(); n > 0 {
+		r := q.record(q.retired.Load())
+		return fmt.Sprintf("%s: %d outstanding, the oldest a %s posted at %s", q, n, r.name(), r.at)
+	}
+	return q.String()
+}
+
+// soon takes the lock, or reports that it is not to be had: a driver that waits for the device has it while it takes a post, as of a copy of memory
+// that is not pinned.
+func (q *Queue) soon() bool {
+	for i := range spins + naps {
+		if q.mu.TryLock() {
+			return true
+		}
+		rest(i)
+	}
+	return false
 }
 
 // drop forgets a queue.
@@ -108,32 +155,62 @@ func (q *Queue) Device() *Device { return q.dev }
 // none reports whether there is no such queue.
 func (q *Queue) none() bool { return q == nil || q.dev == nil }
 
-// Close ends the queue. It is [barewire.ErrInFlight] while operations have not ended, and names the place where the oldest was posted:
-// [Queue.Flush] waits for them.
+// Close ends the queue. It is [barewire.ErrInFlight] while operations have not ended, and names the queue and the place where the oldest was posted:
+// [Queue.Flush] waits for them. A queue that was given up ([Queue.Abandon]) is no exception.
 //
 //barewire:effect releases=q on ok
 func (q *Queue) Close() error {
 	if q.none() {
 		return errNoQueue
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return wrap(ErrClosed, "close: a queue of %s", q.dev.name)
+	if err := q.end(); err != nil {
+		return err
 	}
-	q.poll()
-	if n := q.posted - q.retired.Load(); n > 0 {
-		r := q.record(q.retired.Load())
-		return wrap(barewire.ErrInFlight, "close: a queue of %s: %d outstanding, the oldest a %s posted at %s; Flush waits for them", q.dev.name, n, r.name(), r.at)
-	}
-	q.closed = true
 	live.remove(q)
+	err := q.dev.call(q.s.Close, func(error) { q.dev.drop(q) })
+	if goesOn(err) {
+		return fmt.Errorf("gpu: close: %s: %w", q, err)
+	}
 	q.dev.drop(q)
-	if err := q.s.Close(); err != nil && q.dev.ad.Lost() == nil {
-		return fmt.Errorf("gpu: close: a queue of %s: %w", q.dev.name, err)
+	if err != nil && q.dev.ad.Lost() == nil {
+		return fmt.Errorf("gpu: close: %s: %w", q, err)
 	}
 	return nil
 }
+
+// end notes that the queue is closed, unless operations are outstanding.
+func (q *Queue) end() error {
+	if !q.soon() {
+		return wrap(barewire.ErrInFlight, "close: %s: an operation is being posted, from which the driver has not returned", q)
+	}
+	defer q.mu.Unlock()
+	if q.closed {
+		return wrap(ErrClosed, "close: %s", q)
+	}
+	q.poll()
+	if n := q.posted.Load() - q.retired.Load(); n > 0 {
+		r := q.record(q.retired.Load())
+		return wrap(barewire.ErrInFlight, "close: %s: %d outstanding, the oldest a %s posted at %s; Flush waits for them", q, n, r.name(), r.at)
+	}
+	q.closed = true
+	return nil
+}
+
+// Abandon gives up a queue whose device does not get on: who waits on it gets [ErrAbandoned] around the cause, and nothing more is posted. It stops
+// nothing: no driver takes back from a device what it was given. What was posted goes on, if it does, and until it has ended its
+// regions and the queue cannot be closed ([barewire.ErrInFlight]), so that memory which the device may still write is nobody else's. What then is
+// left is for the process to end; the driver has it back when that has. Of several causes the first counts.
+//
+//barewire:effect uses=q
+func (q *Queue) Abandon(cause error) {
+	if q.none() {
+		return
+	}
+	err := fmt.Errorf("gpu: %s: %w: %w", q, ErrAbandoned, cmp.Or(cause, errNoCause))
+	q.gone.CompareAndSwap(nil, &err)
+}
+
+var errNoCause = errors.New("no cause was given")
 
 var errNoQueue = errors.New("gpu: no queue: a nil pointer or a zero value; Device.Queue gives one")
 
@@ -153,28 +230,30 @@ func (q *Queue) begin() (*record, error) {
 	if q.closed {
 		return nil, ErrClosed
 	}
+	if gone := q.gone.Load(); gone != nil {
+		return nil, *gone
+	}
 	if bad := q.bad.Load(); bad != noBad {
 		return nil, fmt.Errorf("%w: %w", ErrFailed, q.why)
 	}
-	if q.posted-q.retired.Load() >= uint64(len(q.ring)) {
+	if q.posted.Load()-q.retired.Load() >= uint64(len(q.ring)) {
 		if q.poll(); q.bad.Load() != noBad {
 			return nil, fmt.Errorf("%w: %w", ErrFailed, q.why)
 		}
 	}
-	if n := q.posted - q.retired.Load(); n >= uint64(len(q.ring)) {
+	if n := q.posted.Load() - q.retired.Load(); n >= uint64(len(q.ring)) {
 		old := q.record(q.retired.Load())
 		return nil, fmt.Errorf("%w: %d operations are outstanding, the oldest a %s posted at %s; wait for it, or make the queue deeper", ErrQueueFull, n, old.name(), old.at)
 	}
-	r := q.record(q.posted)
-	r.seq, r.held, r.bytes, r.kernel, r.code = q.posted, r.held[:0], 0, false, ""
+	seq := q.posted.Load()
+	r := q.record(seq)
+	r.seq, r.held, r.bytes, r.kernel, r.code = seq, r.held[:0], 0, false, ""
 	return r, nil
 }
 
 // commit counts the operation whose record begin gave, which the stream has taken. The lock is held.
 func (q *Queue) commit() Op {
-	op := Op{q, q.posted}
-	q.posted++
-	return op
+	return Op{q, q.posted.Add(1) - 1}
 }
 
 // take holds a region for the operation of a record.
@@ -214,7 +293,7 @@ func (q *Queue) poll() {
 	if q.closed || q.s == nil {
 		return
 	}
-	for seq := q.retired.Load(); seq < q.posted; seq++ {
+	for seq := q.retired.Load(); seq < q.posted.Load(); seq++ {
 		r := q.record(seq)
 		done, err := q.s.Done(int(seq & uint64(len(q.ring)-1)))
 		if !done {
@@ -284,9 +363,10 @@ var watch = sync.OnceFunc(func() {
 // settle polls all queues.
 func settle() {
 	for _, q := range live.list() {
-		q.mu.Lock()
-		q.poll()
-		q.mu.Unlock()
+		if q.soon() {
+			q.poll()
+			q.mu.Unlock()
+		}
 	}
 }
 
@@ -301,9 +381,11 @@ func postedWith(h *region.Handle) string {
 }
 
 func (q *Queue) postedWith(h *region.Handle) string {
-	q.mu.Lock()
+	if !q.soon() {
+		return ""
+	}
 	defer q.mu.Unlock()
-	for seq := q.retired.Load(); seq < q.posted; seq++ {
+	for seq := q.retired.Load(); seq < q.posted.Load(); seq++ {
 		r := q.record(seq)
 		if slices.ContainsFunc(r.held, func(x hold) bool { return x.h == h }) {
 			return r.at.String()

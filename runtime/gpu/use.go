@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 var providers struct {
@@ -33,6 +34,20 @@ type Config struct {
 	Device string
 	// Provider is where the device is looked for; nil: those that were imported.
 	Provider Provider
+	// Patience bounds calls that take no context and have the driver do something: allocating, closing. 0: DefaultPatience; negative: they
+	// wait for as long as the driver takes. Then they are [ErrHung]; what the driver has not taken back is nobody else's meanwhile.
+	Patience time.Duration
+}
+
+// patience is how long that is.
+func (c Config) patience() time.Duration {
+	switch {
+	case c.Patience == 0:
+		return DefaultPatience
+	case c.Patience < 0:
+		return forever
+	}
+	return c.Patience
 }
 
 // found is a device and who has it.
@@ -42,8 +57,11 @@ type found struct {
 }
 
 // Devices lists what the providers in use have, usable ones first and CUDA before others, also what cannot be used: State says
-// why. The error joins those of providers that could not look; what the others have is listed nevertheless.
+// why. The error joins those of providers that could not look; what the others have is listed nevertheless. It is ctx's where that has ended.
 func Devices(ctx context.Context) ([]DeviceInfo, error) {
+	if err := alive(ctx); err != nil {
+		return nil, fmt.Errorf("gpu: devices: %w", err)
+	}
 	all, err := look(ctx, nil)
 	infos := make([]DeviceInfo, len(all))
 	for i, f := range all {
@@ -62,7 +80,7 @@ func look(ctx context.Context, only Provider) (all []found, err error) {
 	}
 	var errs []error
 	for _, p := range ps {
-		infos, err := p.Devices(ctx)
+		infos, err := bounded(ctx, func() ([]DeviceInfo, error) { return p.Devices(ctx) }, nil)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("provider %s: %w", p.Name(), err))
 		}
@@ -90,10 +108,13 @@ func rank(d DeviceInfo) int {
 }
 
 // Open opens the best device that is what is wanted. The error is [ErrNoDevice] and says of each device that there is why it is
-// not taken. Who opened it closes it.
+// not taken; or ctx's where that has ended. Who opened it closes it.
 //
 //barewire:effect fresh=0 on ok
 func Open(ctx context.Context, cfg Config) (*Device, error) {
+	if err := alive(ctx); err != nil {
+		return nil, fmt.Errorf("gpu: open: %w", err)
+	}
 	all, err := look(ctx, cfg.Provider)
 	var why []string
 	if err != nil {
@@ -109,15 +130,27 @@ func Open(ctx context.Context, cfg Config) (*Device, error) {
 			why = append(why, name+": "+cmp.Or(f.info.State, "in an unknown state"))
 			continue
 		}
-		ad, err := f.by.Open(ctx, f.info.Name)
+		ad, err := openBy(ctx, f)
 		if err != nil {
 			why = append(why, fmt.Sprintf("%s: %v", name, err))
 			continue
 		}
-		return newDevice(ad, f.info), nil
+		return newDevice(ad, f.info, cfg.patience()), nil
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("gpu: open: %w; %s", context.Cause(ctx), strings.Join(why, "; "))
 	}
 	if len(why) == 0 {
 		why = append(why, "no provider is in use; import runtime/gpu/cuda or runtime/gpu/opencl")
 	}
 	return nil, wrap(ErrNoDevice, "open: %s", strings.Join(why, "; "))
+}
+
+// openBy has a provider open a device of its own.
+func openBy(ctx context.Context, f found) (Adapter, error) {
+	return bounded(ctx, func() (Adapter, error) { return f.by.Open(ctx, f.info.Name) }, func(ad Adapter, err error) {
+		if err == nil {
+			_ = ad.Close()
+		}
+	})
 }

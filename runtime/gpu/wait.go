@@ -39,7 +39,8 @@ func rest(i int) {
 
 // Wait returns when the operation has ended: its memory may be used and freed, and what it was to write is there. The error says which
 // operation it was, where it was posted, and why it failed. When ctx ends first its error is returned, and the operation goes on: its
-// regions stay in use, and Wait may be called again.
+// regions stay in use, and Wait may be called again. A device that hangs never ends it: then all that a program can do is to wait no more, here by
+// ctx and for others by [Queue.Abandon].
 //
 //barewire:effect waits=o
 func (o Op) Wait(ctx context.Context) error {
@@ -69,9 +70,7 @@ func (q *Queue) Flush(ctx context.Context) error {
 	if q.none() {
 		return errNoQueue
 	}
-	q.mu.Lock()
-	n := q.posted
-	q.mu.Unlock()
+	n := q.posted.Load()
 	if n == 0 {
 		return nil
 	}
@@ -89,15 +88,22 @@ func (q *Queue) ended(seq uint64) bool {
 	if seq < q.retired.Load() {
 		return true
 	}
-	q.mu.Lock()
-	q.poll()
-	q.mu.Unlock()
+	if q.mu.TryLock() { // else somebody else looks, or posts
+		q.poll()
+		q.mu.Unlock()
+	}
 	return seq < q.retired.Load()
 }
 
 // await returns when an operation has ended, or with the error of ctx.
 func (q *Queue) await(ctx context.Context, seq uint64) error {
+	if ctx == nil {
+		return fmt.Errorf("gpu: wait: %w: no context", ErrArgs)
+	}
 	for i := 0; !q.ended(seq); i++ {
+		if gone := q.gone.Load(); gone != nil {
+			return q.late(seq, *gone)
+		}
 		if err := ctx.Err(); err != nil {
 			return q.late(seq, context.Cause(ctx))
 		}
@@ -108,13 +114,15 @@ func (q *Queue) await(ctx context.Context, seq uint64) error {
 
 // late is the error of a wait that ended before the operation.
 func (q *Queue) late(seq uint64, err error) error {
-	q.mu.Lock()
+	if !q.soon() {
+		return fmt.Errorf("gpu: wait: an operation of %s has not ended: %w", q, err)
+	}
 	defer q.mu.Unlock()
 	r := q.record(seq)
 	if r.seq != seq || seq < q.retired.Load() {
 		return err
 	}
-	return fmt.Errorf("gpu: wait: a %s posted at %s on %s has not ended: %w", r.name(), r.at, q.dev.name, err)
+	return fmt.Errorf("gpu: wait: a %s posted at %s has not ended, on %s: %w", r.name(), r.at, q, err)
 }
 
 // outcome is how an operation ended that has.
@@ -123,8 +131,6 @@ func (q *Queue) outcome(seq uint64) error {
 	if seq < bad {
 		return nil
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	if seq == bad {
 		return q.why
 	}

@@ -33,7 +33,8 @@ const (
 	setHold    // operations wait
 	setLost    // the result that all calls give
 	setMisalign
-	setLate // what other devices write by a dma-buf is seen after a flush
+	setLate  // what other devices write by a dma-buf is seen after a flush
+	setWaits // the driver waits for the device where it may: freeing memory, copying what is not pinned
 )
 
 // stand is the stand-in, loaded.
@@ -145,16 +146,6 @@ func (s *stand) bad() string {
 	return ""
 }
 
-// open opens the stand-in's first device. The test closes it.
-func (s *stand) open() *gpu.Device {
-	s.t.Helper()
-	dev, err := gpu.Open(s.t.Context(), gpu.Config{Provider: s.Provider})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return dev
-}
-
 // nic writes to memory of a device as a network card does.
 func (s *stand) nic(dst uint64, data []byte) {
 	b := bytes(len(data))
@@ -178,6 +169,7 @@ func TestConformance(t *testing.T) {
 		{"pageable alone", func(s *stand) { s.with(attrPageable, 1, attrManaged, 0, attrConcurrent, 0) }},
 		{"windows by dma-buf", func(s *stand) { s.version(mapsDMABuf) }},
 		{"allocations between pages", func(s *stand) { s.version(mapsDMABuf); s.now(setMisalign, 512) }},
+		{"a driver that waits", func(s *stand) { s.now(setWaits, 1) }},
 		{"ordered writes", func(s *stand) { s.with(attrOrdering, orderedOwner) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

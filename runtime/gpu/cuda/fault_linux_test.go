@@ -3,11 +3,9 @@
 package cuda
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -31,8 +29,17 @@ const elements = 100
 
 func newScene(t *testing.T, s *stand) *scene {
 	t.Helper()
-	c := &scene{T: t, s: s, dev: s.open()}
-	var err error
+	return newSceneOf(t, s, gpu.Config{Provider: s.Provider})
+}
+
+// newSceneOf is one whose device is opened as a configuration says.
+func newSceneOf(t *testing.T, s *stand, cfg gpu.Config) *scene {
+	t.Helper()
+	dev, err := gpu.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &scene{T: t, s: s, dev: dev}
 	if c.q, err = c.dev.Queue(16); err == nil {
 		if c.r, err = gpu.New(c.dev, sample.BodyInGPU(), elements); err == nil {
 			c.h, err = barewire.New(sample.BodyInCPU(), elements)
@@ -195,28 +202,6 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := c.post().Wait(t.Context()); err != nil {
-		t.Error(err)
-	}
-	c.close()
-}
-
-// TestNeverEnds: an operation that does not end keeps its memory, and nobody waits for longer than they want to.
-func TestNeverEnds(t *testing.T) {
-	c := newScene(t, fake(t))
-	c.s.now(setHold, 1)
-	op := c.post()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	c.refused(op.Wait(ctx), context.DeadlineExceeded, "a copy to the device posted at cuda/fault_linux_test.go:")
-	c.refused(c.r.Close(), barewire.ErrInFlight, "posted at cuda/fault_linux_test.go:")
-	c.refused(c.h.Close(), barewire.ErrInFlight)
-	c.refused(c.q.Close(), barewire.ErrInFlight)
-	c.refused(c.dev.Close(), gpu.ErrBusy)
-	if op.Done() {
-		t.Error("an operation that is held has ended")
-	}
-	c.s.now(setHold, 0)
-	if err := op.Wait(t.Context()); err != nil {
 		t.Error(err)
 	}
 	c.close()

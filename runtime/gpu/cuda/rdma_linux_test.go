@@ -157,7 +157,7 @@ func TestRegister(t *testing.T) {
 	p.must(gpu.Arrived(mr))
 	wants(t, "what the peer wrote", look(), 10, 1)
 
-	mod, err := c.dev.Module(kernels)
+	mod, err := c.dev.Module(t.Context(), kernels)
 	p.must(err)
 	scale, err := mod.Kernel("scale")
 	p.must(err)
@@ -331,7 +331,7 @@ func pinnedTarget(t *testing.T, cfg rdma.Config) {
 	p.must(err)
 	_, err = p.here.NextNotification(t.Context())
 	p.must(err)
-	mod, err := c.dev.Module(kernels)
+	mod, err := c.dev.Module(t.Context(), kernels)
 	p.must(err)
 	scale, err := mod.Kernel("scale")
 	p.must(err)

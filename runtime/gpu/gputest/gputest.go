@@ -79,7 +79,7 @@ func one(t *testing.T, f *Factory, c check) {
 	if e.q, err = dev.Queue(0); err != nil {
 		t.Fatal(err)
 	}
-	if e.mod, err = dev.Module(f.Module); err != nil {
+	if e.mod, err = dev.Module(ctx, f.Module); err != nil {
 		t.Fatal(err)
 	}
 	c.run(e)

@@ -85,18 +85,18 @@ func kernelRefused(e *env) {
 
 // modules: programs with mistakes, kernels that are not there, modules that are closed.
 func modules(e *env) {
-	if _, err := e.dev.Module([]byte("this is no program")); err == nil {
+	if _, err := e.dev.Module(e.ctx, []byte("this is no program")); err == nil {
 		e.Error("a program that is none was loaded")
 	} else {
 		e.Log(err)
 	}
-	_, err := e.dev.Module(nil)
+	_, err := e.dev.Module(e.ctx, nil)
 	e.refused(err, gpu.ErrEmpty)
 	_, err = e.mod.Kernel("nothing")
 	e.refused(err, gpu.ErrNoKernel, `"nothing"`)
 	_, err = e.mod.Kernel("scale\x00nothing") // C would find scale
 	e.refused(err, gpu.ErrNoKernel, "nothing")
-	m, err := e.dev.Module(e.f.Module)
+	m, err := e.dev.Module(e.ctx, e.f.Module)
 	e.must(err)
 	k, err := m.Kernel("scale")
 	e.must(err)

@@ -109,7 +109,7 @@ func otherDevice(e *env) {
 	e.refused(err, gpu.ErrOtherDevice)
 	_, err = gpu.Launch(q, e.kernel("spin"), gpu.Grid{}, gpu.Mem(gpu.All(r)), gpu.Num(uint32(1)))
 	e.refused(err, gpu.ErrOtherDevice, "it was loaded on")
-	m, err := two.Module(e.f.Module)
+	m, err := two.Module(e.ctx, e.f.Module)
 	e.must(err)
 	k, err := m.Kernel("spin")
 	e.must(err)

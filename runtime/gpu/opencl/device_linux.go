@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/fidelityframework/barewire-gen/runtime/gpu"
@@ -163,9 +164,9 @@ type adapter struct {
 	found found
 	ctx   uintptr
 
-	mu   sync.Mutex // for own
-	own  uintptr    // a queue for what is not posted: filling, mapping
-	lost error
+	mu   sync.Mutex            // for own
+	own  uintptr               // a queue for what is not posted: filling, mapping
+	lost atomic.Pointer[error] // not under mu, which is held while the device is waited for
 }
 
 func (l *library) openDevice(f found) (gpu.Adapter, error) {
@@ -200,17 +201,16 @@ func (a *adapter) Arrived() error { return nil }
 
 // Lost is why the device cannot be used any more.
 func (a *adapter) Lost() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.lost
+	if lost := a.lost.Load(); lost != nil {
+		return *lost
+	}
+	return nil
 }
 
 // see notes that the device is lost where an error says so, and gives the error.
 func (a *adapter) see(err error) error {
 	if errors.Is(err, gpu.ErrLost) {
-		a.mu.Lock()
-		a.lost = err
-		a.mu.Unlock()
+		a.lost.CompareAndSwap(nil, &err)
 	}
 	return err
 }

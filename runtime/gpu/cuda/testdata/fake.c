@@ -315,6 +315,8 @@ static int copy(struct context *c, ptr dst, ptr src, size_t n, void *handle, int
 	busy((void *)dst, n, 1);
 	busy((void *)src, n, 1);
 	post(s, (struct op){.kind = COPY, .dst = (char *)dst, .src = (char *)src, .n = n});
+	if (!d || !m) // memory that is not pinned: the driver returns when it has been read or written
+		idle(c);
 out:
 	return r;
 }

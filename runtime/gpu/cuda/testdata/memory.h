@@ -83,14 +83,16 @@ int cuMemHostGetDevicePointer_v2(ptr *p, void *host, unsigned flags)
 static int release(const char *call, struct context *c, char *p, int host)
 {
 	struct memory *m = within(p, 1);
+	if (m && m->busy)
+		note("%s: %p is freed while operations have it", call, p);
+	if (c)
+		idle(c);
 	if (!m || (host ? m->host != p : m->dev != p) || host != (m->kind == HOST)) {
 		note("%s: %p is no memory that it gave", call, p);
 		return INVALID_VALUE;
 	}
 	if (m->ctx != c)
 		note("%s: memory of another context", call);
-	if (m->busy)
-		note("%s: %p is freed while operations have it", call, p);
 	drop(m);
 	return OK;
 }

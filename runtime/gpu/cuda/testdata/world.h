@@ -21,7 +21,7 @@ enum {
 enum { MAX = 4096, DEVICES = 2, ATTRS = 160, PAGE64 = 65536 };
 
 // What tests set and count: see fake_set and fake_count.
-enum { SET_VERSION, SET_DELAY, SET_OOM, SET_STICKY, SET_EVENT, SET_HOLD, SET_LOST, SET_MISALIGN, SET_LATE };
+enum { SET_VERSION, SET_DELAY, SET_OOM, SET_STICKY, SET_EVENT, SET_HOLD, SET_LOST, SET_MISALIGN, SET_LATE, SET_WAITS };
 
 static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
@@ -191,6 +191,14 @@ static char *reach(void *p, size_t n)
 		return p; // the host's
 	char *q = p;
 	return m->hidden + (m->host && q >= m->host && q < m->host + m->size ? q - m->host : q - m->dev);
+}
+
+// idle waits until nothing runs on a device, as the driver may when memory is freed: that is what SET_WAITS is for.
+static void idle(struct context *c)
+{
+	for (int i = 0; settings[SET_WAITS] && i < MAX; i++)
+		while (streams[i] && streams[i]->ctx == c && (streams[i]->first || streams[i]->running) && !c->sticky)
+			pthread_cond_wait(&moved, &big);
 }
 
 static void busy(const void *p, size_t n, int by)
