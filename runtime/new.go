@@ -129,9 +129,14 @@ func home(h *region.Handle) Kind {
 // Gather is for the runtime's allocators: what options say of memory.
 func Gather(f seal.Friend, info *TypeInfo, n int, opts []Option) region.Spec {
 	spec := region.Spec{Type: info, Count: n}
-	if !f.OK() {
+	if !f.OK() || len(opts) == 0 {
 		return spec
 	}
+	return optioned(spec, opts)
+}
+
+// optioned is apart from Gather so that memory without options costs no allocation for them.
+func optioned(spec region.Spec, opts []Option) region.Spec {
 	for _, o := range opts {
 		if o != nil {
 			o(&spec)

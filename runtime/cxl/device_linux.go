@@ -72,9 +72,9 @@ func (d *device) nodes() func() []int {
 	}
 }
 
-func (d *device) noFile() error {
-	return errors.New("it is a part of a device-dax, which as a file would be all of the device")
-}
+func (d *device) noFile() error { return errPartOfDevice }
+
+var errPartOfDevice = errors.New("it is a part of a device-dax, which as a file would be all of the device")
 
 // regularFiles has tests map files in the place of devices.
 var regularFiles = false

@@ -23,9 +23,9 @@ type ofNode struct {
 
 func (n *ofNode) nodes() func() []int { return nil }
 
-func (n *ofNode) noFile() error {
-	return errors.New("it is a part of a pool, which as a file would be all of the pool")
-}
+func (n *ofNode) noFile() error { return errPartOfPool }
+
+var errPartOfPool = errors.New("it is a part of a pool, which as a file would be all of the pool")
 
 // openNode reserves address space for a node's memory.
 func openNode(c *config, node int) (*Pool, error) {

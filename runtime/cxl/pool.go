@@ -282,15 +282,12 @@ func (p *Pool) prepare(off, size, total uint64) error {
 	if zero {
 		dirty = min(dirty, max(p.used, off))
 	}
-	if err := fault.Clear(p.bytes(off, dirty-off)); err != nil {
-		return err
-	}
 	p.used = max(p.used, off+total)
-	if p.guard == 0 {
-		return nil
-	}
 	g := p.pattern(off)
-	return fault.Write(p.bytes(off+size, p.guard), g[:])
+	return fault.Try(p.bytes(off, total), func() {
+		clear(p.bytes(off, dirty-off))
+		copy(p.bytes(off+size, p.guard), g[:])
+	})
 }
 
 // pattern is what the guard of the region at an offset has.

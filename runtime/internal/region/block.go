@@ -20,6 +20,7 @@ type Block struct {
 	spec  Spec   // as it was asked for
 	refs  atomic.Int32
 	mem   memory // changes only in Share and Renew
+	given Given  // that mem is, where an allocator made it
 
 	release func() // gives the memory back to the quota
 
@@ -109,7 +110,7 @@ type ask struct {
 
 // New allocates zeroed memory for spec.Count elements, and gives its first handle.
 func New(spec Spec) (*Handle, error) {
-	made := where.Here()
+	made := where.Quick()
 	t := spec.Type
 	b := &Block{typ: t, count: spec.Count, name: spec.Name, spec: spec}
 	fail := func(why error, detail string) error {
@@ -158,19 +159,18 @@ func refused(spec Spec, made where.Mark, why error) error {
 
 // Bytes is what the elements take, for allocators that make the memory before they call [Adopt].
 func (s Spec) Bytes() (uintptr, error) {
-	t, made := s.Type, where.Here()
-	e := &Error{Op: "new", Region: s.Name, Type: t.Name, Made: made.String(), Err: ErrRange}
+	t, why, detail := s.Type, ErrRange, ""
 	switch {
 	case t.Size == 0 || t.Align&(t.Align-1) != 0:
-		e.Detail = fmt.Sprintf("the type says %d bytes aligned to %d: generate it again", t.Size, t.Align)
+		detail = fmt.Sprintf("the type says %d bytes aligned to %d: generate it again", t.Size, t.Align)
 	case s.Count <= 0:
-		e.Detail = fmt.Sprintf("%d elements; a region has at least one", s.Count)
+		detail = fmt.Sprintf("%d elements; a region has at least one", s.Count)
 	case uint64(s.Count) > (math.MaxInt-maxPage)/t.Size:
-		e.Err, e.Detail = ErrNoMemory, fmt.Sprintf("%s of %d bytes: more than a process can address", Elements(s.Count), t.Size)
+		why, detail = ErrNoMemory, fmt.Sprintf("%s of %d bytes: more than a process can address", Elements(s.Count), t.Size)
 	default:
 		return uintptr(s.Count) * uintptr(t.Size), nil
 	}
-	return 0, e
+	return 0, &Error{Op: "new", Region: s.Name, Type: t.Name, Made: where.Here().String(), Detail: detail, Err: why}
 }
 
 // placeError is memory that cannot be had where it was wanted.
@@ -202,13 +202,15 @@ func (b *Block) unref() error {
 		return nil
 	}
 	mem := b.mem
-	b.mem = memory{size: mem.size, noFile: errors.New("the memory was released")}
+	b.mem = memory{size: mem.size, noFile: errReleased}
 	defer b.release()
 	if mem.given != nil {
 		return mem.given.release()
 	}
 	return mem.release()
 }
+
+var errReleased = errors.New("the memory was released")
 
 // bytes is what the elements take.
 func (b *Block) bytes() uintptr { return uintptr(b.count) * uintptr(b.typ.Size) }

@@ -44,7 +44,7 @@ var errNoDMABuf = fmt.Errorf("it is not memory of a device that exports any: %w"
 
 // Adopt gives the first handle of memory that an allocator has made. After an error the memory is still the allocator's.
 func Adopt(spec Spec, g Given) (*Handle, error) {
-	made := where.Here()
+	made := where.Quick()
 	t := spec.Type
 	fail := func(detail string) error {
 		return &Error{Op: "new", Region: spec.Name, Type: t.Name, Made: made.String(), Detail: detail, Err: ErrRange}
@@ -63,7 +63,8 @@ func Adopt(spec Spec, g Given) (*Handle, error) {
 	if g.NoFile == nil {
 		g.NoFile = errors.New("its allocator gave it none")
 	}
-	b := &Block{typ: t, count: spec.Count, name: spec.Name, spec: spec, mem: memory{base: g.Base, size: g.Size, given: &g, noFile: g.NoFile}}
+	b := &Block{typ: t, count: spec.Count, name: spec.Name, spec: spec, given: g}
+	b.mem = memory{base: g.Base, size: g.Size, given: &b.given, noFile: g.NoFile}
 	if err := b.reserve(made); err != nil {
 		return nil, err
 	}

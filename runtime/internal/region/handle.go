@@ -112,7 +112,7 @@ func (h *Handle) Check(gen uint32) error {
 // nothing, while windows are open or operations in flight, and if gen is not the
 // current generation.
 func (h *Handle) Advance(gen uint32, how End) (next uint32, err error) {
-	return h.end(gen, end{gen, how, where.Here()})
+	return h.end(gen, end{gen, how, where.Quick()})
 }
 
 // end does what Advance does.
@@ -172,7 +172,7 @@ const closeTimeout = 10 * time.Second
 // handle the memory goes. If the device cannot say in 10 seconds that it is done with the
 // memory, the generation is good still, and Close may be called again: [ErrRegistered].
 func (h *Handle) Close(gen uint32) error {
-	return h.CloseWithin(context.Background(), gen, where.Here())
+	return h.CloseWithin(context.Background(), gen, where.Quick())
 }
 
 // CloseWithin is Close within a context, on behalf of who asked for it at a place.
@@ -215,7 +215,7 @@ func (h *Handle) Sibling() (*Handle, error) {
 	if !h.block.ref() {
 		return nil, h.stale(h.Gen() - 1)
 	}
-	return newHandle(h.block, where.Here()), nil
+	return newHandle(h.block, where.Quick()), nil
 }
 
 // Share gives the memory a file, if it has none, by copying it to other memory.
