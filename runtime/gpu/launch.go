@@ -139,10 +139,28 @@ type Arg struct {
 	val uint64
 }
 
-// Mem is elements as an argument: the kernel gets their address, and may read and write them.
+// Mem is elements as an argument: the kernel gets their address, and may read and write them. Until it has ended they are its own: the host
+// neither reads nor writes them, which go vet with our analyzers finds. For what is meant otherwise there are [In] and [Shared].
+//
+//barewire:effect views=0 of p at all
+func Mem[T barewire.Fixed[T], R Reachable, A barewire.Access](p Part[T, R, A]) Arg {
+	e, err := endOf(p.span)
+	return Arg{end: e, err: err}
+}
+
+// In is [Mem] for a kernel that only reads the elements: the host may read them, too, while it runs. Nothing keeps a kernel from writing them.
 //
 //barewire:effect views=0 of p
-func Mem[T barewire.Fixed[T], R Reachable, A barewire.Access](p Part[T, R, A]) Arg {
+func In[T barewire.Fixed[T], R Reachable, A barewire.Access](p Part[T, R, A]) Arg {
+	e, err := endOf(p.span)
+	return Arg{end: e, err: err}
+}
+
+// Shared is [Mem] for memory that host and kernel reach coherently at any time, and that the host touches while the kernel runs: to hand
+// it work, say, or to look how far it is. By which atomics and fences the two come to agree is for the program and its kernel.
+//
+//barewire:effect views=0 of p
+func Shared[T barewire.Fixed[T], A barewire.Access](p Part[T, barewire.Unified, A]) Arg {
 	e, err := endOf(p.span)
 	return Arg{end: e, err: err}
 }
@@ -156,13 +174,13 @@ func Num[N Number](v N) Arg {
 }
 
 // Launch starts a kernel with arguments, behind what was posted on the queue before. Until it has ended ([Op.Wait]) the host must touch
-// none of its memory. Nobody checks that the arguments are those that the kernel was written for; how many they are, and how long, OpenCL does.
+// none of its memory, but as [In] and [Shared] say. Nobody checks that the arguments are those that the kernel was written for; how many they are, and how long, OpenCL does.
 //
 // It is refused, and nothing is posted, where memory is closed, mapped, acquired by the host, or another device's, or the kernel is. The error is
 // an [*OpError] around the reason.
 //
 //go:noinline
-//barewire:effect starts=0 of args on ok, fresh=0 on ok
+//barewire:effect fills=0 of args on ok, fresh=0 on ok
 func Launch(q *Queue, k *Kernel, grid Grid, args ...Arg) (Op, error) {
 	if q.none() {
 		return Op{}, errNoQueue

@@ -15,6 +15,7 @@ type (
 	device  = barewire.Region[sample.Tick, barewire.GPU, barewire.Unregistered]
 	host    = barewire.Region[sample.Tick, barewire.CPU, barewire.Unregistered]
 	managed = barewire.Region[sample.Tick, barewire.Managed, barewire.Unregistered]
+	unified = barewire.Region[sample.Tick, barewire.Unified, barewire.Unregistered]
 )
 
 func GoodCopy(ctx context.Context, q *gpu.Queue, r *device, h *host) error {
@@ -62,6 +63,71 @@ func GoodMap(ctx context.Context, r *device) error {
 	return errors.Join(gpu.Put(w, 0, make([]sample.Tick, 1)), w.Close())
 }
 
+func GoodKernel(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, h *host) (float64, error) {
+	w, err := barewire.Open(h)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Close()
+	sample.TickAt(w, 0).SetPrice(1)
+	op, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.All(h)), gpu.Num(uint32(8)))
+	if err != nil {
+		return 0, err
+	}
+	if err := op.Wait(ctx); err != nil {
+		return 0, err
+	}
+	return sample.TickAt(w, 0).Price(), nil
+}
+
+// GoodKernelOther has the host at elements that the kernel was not given.
+func GoodKernelOther(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, h *host) (float64, error) {
+	w, err := barewire.Open(h)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Close()
+	op, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.Some(h, 8, 8)))
+	if err != nil {
+		return 0, err
+	}
+	sample.TickAt(w, 0).SetPrice(2)
+	x := sample.TickAt(w, 7).Price()
+	return x, op.Wait(ctx)
+}
+
+// GoodKernelReads has a kernel that only reads what the host reads.
+func GoodKernelReads(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, r *device, h *host) (float64, error) {
+	w, err := barewire.Open(h)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Close()
+	op, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.All(r)), gpu.In(gpu.All(h)))
+	if err != nil {
+		return 0, err
+	}
+	x := sample.TickAt(w, 0).Price()
+	return x, op.Wait(ctx)
+}
+
+// GoodShared looks how far a kernel is, in memory where it may.
+func GoodShared(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, u *unified) error {
+	w, err := barewire.Open(u)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	op, err := gpu.Launch(q, k, gpu.Grid{}, gpu.Shared(gpu.All(u)))
+	if err != nil {
+		return err
+	}
+	for sample.TickAt(w, 0).Price() == 0 && !op.Done() {
+		sample.TickAt(w, 1).SetPrice(1)
+	}
+	return op.Wait(ctx)
+}
+
 func BadLeak(dev *gpu.Device, p barewire.Place[sample.Tick, barewire.GPU]) error {
 	r, err := gpu.New(dev, p, 8) // want "BW5104 .r. .* is not released"
 	if err != nil {
@@ -93,6 +159,50 @@ func BadKernelFreed(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, r *device)
 		return err
 	}
 	return errors.Join(r.Close(), op.Wait(ctx)) // want "BW5108 .r. .* is ended by Close while an operation on it is in flight"
+}
+
+func BadKernelInFreed(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, h *host) error {
+	op, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.In(gpu.All(h)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.Close(), op.Wait(ctx)) // want "BW5108 .h. .* is ended by Close while an operation on it is in flight"
+}
+
+func BadSharedFreed(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, u *unified) error {
+	op, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Shared(gpu.All(u)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(u.Close(), op.Wait(ctx)) // want "BW5108 .u. .* is ended by Close while an operation on it is in flight"
+}
+
+func BadKernelReadEarly(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, h *host) (float64, error) {
+	w, err := barewire.Open(h)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Close()
+	op, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.All(h)), gpu.Num(uint32(8)))
+	if err != nil {
+		return 0, err
+	}
+	x := sample.TickAt(w, 0).Price() // want "BW5114 memory of .h. .* is read while an operation that writes it is in flight"
+	return x, op.Wait(ctx)
+}
+
+func BadKernelWrittenEarly(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, r *device, h *host) error {
+	w, err := barewire.Open(h)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	op, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.All(r)), gpu.Mem(gpu.Some(h, 2, 4)))
+	if err != nil {
+		return err
+	}
+	sample.TickAt(w, 3).SetPrice(1) // want "BW5114 memory of .h. .* is written while an operation that writes it is in flight"
+	return op.Wait(ctx)
 }
 
 func BadReadEarly(ctx context.Context, q *gpu.Queue, r *device, h *host) (float64, error) {

@@ -27,7 +27,7 @@ func scale(e *env) {
 
 func twoRegions(e *env) {
 	a, b := e.device(1), e.device(300)
-	e.wait(gpu.Launch(e.q, e.kernel("move"), gpu.Line(count, 50), gpu.Mem(gpu.All(a)), gpu.Mem(gpu.All(b)), gpu.Num(uint32(count))))
+	e.wait(gpu.Launch(e.q, e.kernel("move"), gpu.Line(count, 50), gpu.Mem(gpu.All(a)), gpu.In(gpu.All(b)), gpu.Num(uint32(count))))
 	e.deviceHolds(a, 300, 1, 0)
 	e.must(errors.Join(a.Close(), b.Close()))
 }

@@ -105,12 +105,20 @@ func unified(e *env) {
 	put(win, 1)
 	e.wait(gpu.Launch(e.q, e.kernel("scale"), gpu.Line(count, 64), gpu.Mem(gpu.All(u)), gpu.Num(uint32(count)), gpu.Num(float32(4))))
 	e.must(holds(win, 1, 4, 1))
-	// Touched while a kernel runs on the device: that is what was witnessed.
+	// Touched while a kernel runs on the device: that is what was witnessed. In the memory that the kernel has, too, where it has it not to itself.
 	other := e.device(0)
 	op := e.spin(e.q, gpu.Mem(gpu.All(other)))
 	put(win, 7)
 	e.must(op.Wait(e.ctx))
 	e.must(holds(win, 7, 1, 0))
+	op = e.spin(e.q, gpu.Shared(gpu.Some(u, 0, 256)))
+	for i := 256; i < count; i++ {
+		sample.BodyAt(win, i).SetValue(float32(9 + i))
+	}
+	e.must(op.Wait(e.ctx))
+	if got := sample.BodyAt(win, 300).Value(); got != 309 {
+		e.Errorf("what was written while the kernel ran is %v", got)
+	}
 	e.must(win.Close())
 	e.must(other.Close())
 	e.must(u.Close())

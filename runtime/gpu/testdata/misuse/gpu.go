@@ -48,6 +48,7 @@ func witness(dev *gpu.Device, m *managed) {
 	_, _ = gpu.NewManaged(dev, sample.BodyInUnified(), 8) // want "Managed"
 	_ = gpu.Witness{dev: dev}                             // want "dev"
 	var _ *unified = m                                    // want "unified"
+	_ = gpu.Shared(gpu.All(m))                            // want "Unified"
 }
 
 // 20: elements of another type; 3 cannot be written, since schemas have no pointers.
@@ -58,6 +59,7 @@ func types(q *gpu.Queue, r *device, t *tags) {
 // Memory that kernels do not reach, and places that are another allocator's.
 func reach(dev *gpu.Device, c *cxl) {
 	_ = gpu.Mem(gpu.All(c))                        // want "Reachable"
+	_ = gpu.In(gpu.All(c))                         // want "Reachable"
 	_, _ = gpu.New(dev, sample.BodyInCPU(), 8)     // want "CPU"
 	_, _ = gpu.NewHost(dev, sample.BodyInGPU(), 8) // want "GPU"
 }
