@@ -1,18 +1,19 @@
 package numa
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
-// nodeFiles is where Linux has what it knows of nodes. Source: the kernel's Documentation/ABI/stable/sysfs-devices-node.
-const nodeFiles = "/sys/devices/system/node/"
+// machine has the files that say what nodes there are.
+var machine = platform.NodesIn(os.DirFS("/"))
 
 // usable are the nodes with memory for this process.
 func usable() ([]int, error) {
@@ -20,28 +21,22 @@ func usable() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := allowed.All()
-	if have, err := listed("has_memory"); err == nil {
-		nodes = nodes[:0]
-		for n := range have.All() {
-			if allowed.Has(n) {
-				nodes = append(nodes, n)
-			}
-		}
-	}
+	nodes := withMemory(machine, &allowed)
 	if len(nodes) == 0 {
 		return nil, fmt.Errorf("the system lists no memory for this process: %w", ErrNoNode)
 	}
 	return nodes, nil
 }
 
-// listed reads a list of numbers: 0-3,8.
-func listed(name string) (platform.IDs, error) {
-	b, err := os.ReadFile(nodeFiles + name)
-	if err != nil {
-		return platform.IDs{}, err
+// withMemory are those of some nodes that have memory, where the system lists those.
+func withMemory(files platform.Nodes, allowed *mempolicy.Set) (nodes []int) {
+	have := files.WithMemory()
+	for _, n := range allowed.All() {
+		if !have.Known() || have.Value.Has(n) {
+			nodes = append(nodes, n)
+		}
 	}
-	return platform.ParseIDs(strings.TrimSpace(string(b)))
+	return nodes
 }
 
 // localNode is the node with memory that is nearest to this processor.
@@ -54,42 +49,36 @@ func localNode() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return nearest(here, nodes, distances(here)), nil
+	return nearest(machine, here, nodes), nil
 }
 
-// nearest is the node of nodes that is here, or else the one at the least distance.
-func nearest(here int, nodes []int, distance map[int]int) int {
+// nearest is the node of nodes that is here, or else the first at the least distance. Where nothing says how far they are, it is the first.
+func nearest(files platform.Nodes, here int, nodes []int) int {
+	if slices.Contains(nodes, here) {
+		return here
+	}
 	best, least := nodes[0], math.MaxInt
-	for _, n := range nodes {
-		if n == here {
-			return n
-		}
-		if d, ok := distance[n]; ok && d < least {
-			best, least = n, d
+	for _, d := range files.Distances(here).Value {
+		if d.Value < least && slices.Contains(nodes, d.Node) {
+			best, least = d.Node, d.Value
 		}
 	}
 	return best
 }
 
-// distances are a node's to others, by number. The file has those of the nodes that are online, in their order.
-func distances(node int) map[int]int {
-	online, err := listed("online")
-	if err != nil {
-		return nil
-	}
-	b, err := os.ReadFile(nodeFiles + "node" + strconv.Itoa(node) + "/distance")
-	if err != nil {
-		return nil
-	}
-	words, at := strings.Fields(string(b)), map[int]int{}
-	for n := range online.All() {
-		if len(words) == 0 {
-			break
+// processors are a node's.
+func processors(files platform.Nodes, node int) (platform.IDs, error) {
+	f := files.CPUs(node)
+	switch {
+	case errors.Is(f.Err, fs.ErrNotExist):
+		if online := files.Online(); !online.Known() {
+			return f.Value, fmt.Errorf("%s: %w", online.Why(), ErrNoNUMA)
 		}
-		if d, err := strconv.Atoi(words[0]); err == nil {
-			at[n] = d
-		}
-		words = words[1:]
+		return f.Value, fmt.Errorf("%s: %w", f.Why(), ErrNoNode)
+	case !f.Known():
+		return f.Value, fmt.Errorf("its processors are not known: %s: %w", f.From, f.Err)
+	case f.Value.Empty():
+		return f.Value, fmt.Errorf("it is memory only: %w", ErrNoProcessor)
 	}
-	return at
+	return f.Value, nil
 }

@@ -3,7 +3,6 @@ package numa
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"runtime"
 	"slices"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
-	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
 // mostCPUs is more processors than any kernel is built for: the kernel refuses masks that are too small for it.
@@ -24,7 +22,7 @@ const mostCPUs = 8192
 //
 //barewire:effect pins=node
 func Pin(node int) (unpin func(), err error) {
-	cpus, err := processors(node)
+	cpus, err := processors(machine, node)
 	if err != nil {
 		return nil, fmt.Errorf("numa: pin to node %d: %w", node, err)
 	}
@@ -71,21 +69,4 @@ func restore(tid int, old unix.CPUSetDynamic) {
 	if unix.SchedGetaffinityDynamic(tid, got) == nil && slices.Equal(got, old) && unix.Gettid() == tid {
 		runtime.UnlockOSThread()
 	}
-}
-
-// processors are a node's.
-func processors(node int) (platform.IDs, error) {
-	cpus, err := listed(fmt.Sprintf("node%d/cpulist", node))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if _, err := listed("online"); err != nil {
-			return cpus, fmt.Errorf("%w: %w", err, ErrNoNUMA)
-		}
-		return cpus, fmt.Errorf("%w: %w", err, ErrNoNode)
-	case err != nil:
-		return cpus, err
-	case cpus.Empty():
-		return cpus, fmt.Errorf("it is memory only: %w", ErrNoProcessor)
-	}
-	return cpus, nil
 }
