@@ -38,11 +38,18 @@ func CopyToHost[T barewire.Fixed[T], R barewire.HostAddressable, A, B barewire.A
 	return q.copy(op, d, s)
 }
 
-// Copy copies elements within the memory of the device. Parts of one region must not overlap. For what is refused see [CopyToDevice].
+// OnDevice is memory that the device copies by itself, with no part of the host's: its own, and managed memory while it is the device's turn.
+type OnDevice interface {
+	barewire.GPU | barewire.Managed
+}
+
+// Copy copies elements within the memory of the device, and from and to managed memory, which the host must not have acquired ([ErrHostHas]). Parts
+// of one region must not overlap. Between two devices nothing is copied ([ErrOtherDevice]), be they of one provider: copy to the host, and from
+// there. For what else is refused see [CopyToDevice].
 //
 //go:noinline
 //barewire:effect fills=0 of dst on ok, starts=0 of src on ok, fresh=0 on ok
-func Copy[T barewire.Fixed[T], A, B barewire.Access](q *Queue, dst Part[T, barewire.GPU, A], src Part[T, barewire.GPU, B]) (Op, error) {
+func Copy[T barewire.Fixed[T], R, S OnDevice, A, B barewire.Access](q *Queue, dst Part[T, R, A], src Part[T, S, B]) (Op, error) {
 	const op = "copy within the device"
 	d, s, err := both(dst.span, src.span)
 	if err != nil {
@@ -121,13 +128,20 @@ func (q *Queue) side(r *record, to *Side, e end) error {
 	}
 	*to = Side{Off: uintptr(e.off)}
 	own := m != nil && m.dev == q.dev
+	managed := m != nil && m.kind == ManagedMemory
+	if !own && (e.h.Opaque() || managed) {
+		q.letGo(r)
+		return q.foreign(m)
+	}
 	if e.h.Opaque() {
-		if !own {
-			q.letGo(r)
-			return q.foreign(m)
-		}
 		to.Mem = m.mem
 		return nil
+	}
+	if managed && !r.gated {
+		if err := q.gate(r); err != nil {
+			q.letGo(r)
+			return err
+		}
 	}
 	to.Host = unsafe.Add(e.h.Base(), e.off)
 	if own {

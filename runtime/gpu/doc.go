@@ -26,6 +26,15 @@
 // The first operation that fails fails its queue: those behind it end with [ErrFlushed], and nothing more can be posted. When the device
 // is lost ([ErrLost]) all operations end, on all queues, and regions and queues can be closed; then open the device again.
 //
+// # What is copied to what
+//
+//	CopyToDevice  from CPU, NUMA, CXL and Unified memory, whoever allocated it, to GPU
+//	CopyToHost    from GPU to those
+//	Copy          GPU and Managed to GPU and Managed, of the queue's device, while the host has not acquired it
+//
+// Between two devices nothing is copied, be they of one provider ([ErrOtherDevice]): copy to memory of [NewHost], and from there. Between Managed memory
+// and the host's the processor copies, between Acquire and Release. What is none of these does not compile.
+//
 // # A device that hangs
 //
 // No driver takes back from a device what it was given, so there is no Abort. Waits end with their contexts; [Queue.Abandon] ends those of

@@ -211,10 +211,8 @@ func (q *Queue) launch(k *Kernel, grid Grid, args []Arg) (Op, error) {
 	r.kernel, r.code = true, k.name
 	l := &r.launch
 	l.Code, l.Grid, l.Args = k.code, grid.whole(), l.Args[:0]
-	if q.dev.info.Facts.Exclusive {
-		if r.gated = q.dev.kernels.enter(); !r.gated {
-			return Op{}, q.refuse("kernel "+k.name, 0, nil, fmt.Errorf("%w: managed memory of %s is acquired, and the device runs no kernel meanwhile; release it first", ErrHostHas, q.dev.name))
-		}
+	if err := q.gate(r); err != nil {
+		return Op{}, q.refuse("kernel "+k.name, 0, nil, err)
 	}
 	for i := range args {
 		work, err := q.arg(r, &args[i])
@@ -230,6 +228,18 @@ func (q *Queue) launch(k *Kernel, grid Grid, args []Arg) (Op, error) {
 	}
 	r.at.Fill()
 	return q.commit(), nil
+}
+
+// gate counts an operation at the device's gate for kernels, where there is one: kernels, and copies of managed memory. Source: CUDA C++
+// Programming Guide, GPU exclusive access to managed memory.
+func (q *Queue) gate(r *record) error {
+	if !q.dev.info.Facts.Exclusive {
+		return nil
+	}
+	if r.gated = q.dev.kernels.enter(); !r.gated {
+		return fmt.Errorf("%w: managed memory of %s is acquired, and the device runs no kernel meanwhile; release it first", ErrHostHas, q.dev.name)
+	}
+	return nil
 }
 
 // arg holds what an argument is, and says where.

@@ -6,6 +6,7 @@ import (
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/internal/region"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/where"
 )
 
 // Acquire gives managed memory to the host until [Release]. It waits for the operations that have it, and, where the device
@@ -46,7 +47,7 @@ func (m *memory) acquire(ctx context.Context, drop func()) error {
 	if !ok {
 		return ErrNotHere
 	}
-	if err := m.claim(hostTakes); err != nil {
+	if err := m.claim(ctx); err != nil {
 		return err
 	}
 	if err := m.turn(ctx); err != nil {
@@ -58,8 +59,8 @@ func (m *memory) acquire(ctx context.Context, drop func()) error {
 			_ = x.Yield()
 		}
 		m.handBack()
-		m.settle(hostNot)
 		drop()
+		m.settle(hostNot)
 	})
 	switch {
 	case goesOn(err):
@@ -72,19 +73,40 @@ func (m *memory) acquire(ctx context.Context, drop func()) error {
 	return err
 }
 
-// claim notes that the host wants the memory, unless it has it.
-func (m *memory) claim(as hostHas) error {
+// claim notes that the host takes the memory, unless it has it. While somebody else takes it, or gives it back, it waits for what becomes of that.
+func (m *memory) claim(ctx context.Context) (err error) {
+	if late := until(ctx, func() (settled bool) {
+		settled, err = m.tryClaim()
+		return settled
+	}); late != nil {
+		return fmt.Errorf("it is being acquired or released, since %s: %w", m.since(), late)
+	}
+	return err
+}
+
+// tryClaim is claim without waiting.
+func (m *memory) tryClaim() (settled bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch m.has {
 	case hostNot:
-		m.has = as
+		m.has = hostTakes
 		m.at.Fill()
-		return nil
 	case hostMapped:
-		return fmt.Errorf("%w, at %s", ErrMapped, m.at)
+		err = fmt.Errorf("%w, at %s", ErrMapped, m.at)
+	case hostAcquired:
+		err = fmt.Errorf("%w: acquired at %s", ErrHostHas, m.at)
+	default:
+		return false, nil
 	}
-	return fmt.Errorf("%w: acquired at %s", ErrHostHas, m.at)
+	return true, err
+}
+
+// since is where the host began with what it does with the memory.
+func (m *memory) since() where.Mark {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.at
 }
 
 // settle notes what the host has of the memory from now on.
@@ -149,10 +171,13 @@ func Release[T barewire.Fixed[T], A barewire.Access](m *barewire.Region[T, barew
 		h.Drop()
 		return err
 	}
-	err = mm.dev.call(mm.mem.(Acquirer).Yield, func(error) { mm.yielded(); h.Drop() })
-	if !goesOn(err) {
-		mm.yielded()
+	ended := func(error) {
+		mm.handBack()
 		h.Drop()
+		mm.settle(hostNot)
+	}
+	if err = mm.dev.call(mm.mem.(Acquirer).Yield, ended); !goesOn(err) {
+		ended(err)
 	}
 	if err != nil {
 		return fmt.Errorf("gpu: release: %s: %w", h.Name(), err)
@@ -173,12 +198,6 @@ func (m *memory) yields(h *region.Handle) error {
 		return region.Doing("release", h.Borrowed())
 	}
 	return nil
-}
-
-// yielded ends what yields began.
-func (m *memory) yielded() {
-	m.handBack()
-	m.settle(hostNot)
 }
 
 // OpenManaged opens a window on managed memory that the host has acquired. The error is [ErrNotAcquired] where it has not, and

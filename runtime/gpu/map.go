@@ -67,7 +67,7 @@ func (w *window) open(ctx context.Context) error {
 	if !ok || w.m.dev.info.Facts.Window == "" {
 		return fmt.Errorf("%w %s: a great BAR gives no pointer either; use copies, or gpu.NewHost", ErrNoWindow, w.m.dev.name)
 	}
-	if err := w.m.claim(hostMapped); err != nil {
+	if err := w.m.claim(ctx); err != nil {
 		return err
 	}
 	if err := until(ctx, w.m.use.host); err != nil {
@@ -81,9 +81,13 @@ func (w *window) open(ctx context.Context) error {
 		}
 		_ = w.giveBack()
 	})
-	if err != nil && !goesOn(err) {
+	switch {
+	case goesOn(err):
+	case err != nil:
 		w.m.use.unhost()
 		w.m.settle(hostNot)
+	default:
+		w.m.settle(hostMapped)
 	}
 	return err
 }
@@ -91,8 +95,9 @@ func (w *window) open(ctx context.Context) error {
 // giveBack ends the host's turn, and the loan.
 func (w *window) giveBack() error {
 	w.m.use.unhost()
+	err := w.loan.Return(w.state)
 	w.m.settle(hostNot)
-	return w.loan.Return(w.state)
+	return err
 }
 
 // Close ends the window. A second Close is [barewire.ErrWindowClosed].

@@ -29,10 +29,10 @@ type hostHas uint8
 
 const (
 	hostNot   hostHas = iota
-	hostTakes         // it waits for operations to end
+	hostTakes         // it waits for operations to end, or for the driver
 	hostAcquired
 	hostMapped
-	hostYields // it looks whether windows are open
+	hostYields // it looks whether windows are open, and waits for the driver
 )
 
 // memoryOf is what this package knows of a handle's memory; nil where it did not allocate it.
@@ -175,6 +175,8 @@ func (m *memory) enter() error {
 		return fmt.Errorf("%w, at %s: close it first", ErrMapped, m.at)
 	case hostNot:
 		return fmt.Errorf("%w for this moment: try again", ErrHostHas)
+	case hostTakes:
+		return fmt.Errorf("%w, or will have: it is taken at %s", ErrHostHas, m.at)
 	}
 	return fmt.Errorf("%w, which acquired it at %s: release it first", ErrHostHas, m.at)
 }

@@ -345,7 +345,28 @@ func TestTwoDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = gpu.CopyToDevice(q, gpu.All(c.r), gpu.All(c.h))
-	c.refused(err, gpu.ErrOtherDevice, "it is on cuda/0, the queue is on cuda/1")
+	c.refused(err, gpu.ErrOtherDevice, "it is on cuda/0, the queue is on cuda/1; copy by way of the host")
+	far, err := gpu.New(two, sample.BodyInGPU(), elements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = gpu.Copy(q, gpu.All(far), gpu.All(c.r))
+	c.refused(err, gpu.ErrOtherDevice, "gpu: copy within the device", "it is on cuda/0, the queue is on cuda/1; copy by way of the host")
+	_, err = gpu.Copy(c.q, gpu.All(far), gpu.All(c.r))
+	c.refused(err, gpu.ErrOtherDevice, "it is on cuda/1, the queue is on cuda/0")
+	there, err := gpu.CopyToHost(c.q, gpu.All(c.h), gpu.All(c.r)) // by way of the host
+	if err == nil {
+		err = there.Wait(t.Context())
+	}
+	if err == nil {
+		there, err = gpu.CopyToDevice(q, gpu.All(far), gpu.All(c.h))
+	}
+	if err == nil {
+		err = there.Wait(t.Context())
+	}
+	if err := errors.Join(err, far.Close()); err != nil {
+		t.Error(err)
+	}
 	if infos, err := c.s.Devices(t.Context()); err != nil || len(infos) != 2 || infos[1].PCI != "0000:02:00.0" || infos[1].Memory != 1<<33 {
 		t.Errorf("devices: %+v, %v", infos, err)
 	}

@@ -15,6 +15,7 @@ var managedChecks = []check{
 	{"managed/host's turn", hostsTurn},
 	{"managed/device's turn", devicesTurn},
 	{"managed/closing", managedClose},
+	{"managed/copies", managedCopies},
 }
 
 // managed is managed memory, or nil where the device has none.
@@ -128,4 +129,40 @@ func managedClose(e *env) {
 	r := e.device(0) // kernels run again
 	e.wait(gpu.Launch(e.q, e.kernel("spin"), gpu.Grid{}, gpu.Mem(gpu.All(r)), gpu.Num(uint32(1))))
 	e.must(r.Close())
+}
+
+// managedCopies: the device copies managed memory from and to its own, and to other managed memory, while the host has it not.
+func managedCopies(e *env) {
+	m := e.managed()
+	if m == nil {
+		return
+	}
+	n, r, back := e.managed(), e.device(30), e.device(0)
+	e.wait(gpu.Copy(e.q, gpu.All(m), gpu.All(r)))
+	e.wait(gpu.Copy(e.q, gpu.Some(n, 0, count-10), gpu.Some(m, 10, count-10)))
+	e.wait(gpu.Copy(e.q, gpu.Some(n, count-10, 10), gpu.Some(m, 0, 10)))
+	e.wait(gpu.Copy(e.q, gpu.Some(back, 10, count-10), gpu.Some(n, 0, count-10)))
+	e.wait(gpu.Copy(e.q, gpu.Some(back, 0, 10), gpu.Some(n, count-10, 10)))
+	e.deviceHolds(back, 30, 1, 0)
+	_, err := gpu.Copy(e.q, gpu.Some(m, 0, 10), gpu.Some(m, 9, 10))
+	e.refused(err, gpu.ErrArgs, "overlap")
+
+	e.must(gpu.Acquire(e.ctx, m))
+	_, err = gpu.Copy(e.q, gpu.All(r), gpu.All(m))
+	e.refused(err, gpu.ErrHostHas, "gpu: copy within the device", "gputest/managed.go:")
+	_, err = gpu.Copy(e.q, gpu.All(m), gpu.All(r))
+	e.refused(err, gpu.ErrHostHas)
+	w, err := gpu.OpenManaged(m)
+	e.must(err)
+	e.must(holds(w, 30, 1, 0))
+	put(w, 70)
+	e.must(w.Close())
+	if e.dev.Info().Facts.Exclusive { // then other managed memory is not copied either
+		_, err = gpu.Copy(e.q, gpu.All(r), gpu.All(n))
+		e.refused(err, gpu.ErrHostHas, "the device runs no kernel meanwhile")
+	}
+	e.must(gpu.Release(m))
+	e.wait(gpu.Copy(e.q, gpu.All(r), gpu.All(m)))
+	e.deviceHolds(r, 70, 1, 0)
+	e.must(errors.Join(m.Close(), n.Close(), r.Close(), back.Close()))
 }

@@ -107,6 +107,22 @@ func otherDevice(e *env) {
 	e.refused(err, gpu.ErrOtherDevice, e.dev.String())
 	_, err = gpu.CopyToDevice(q, gpu.All(r), gpu.All(h))
 	e.refused(err, gpu.ErrOtherDevice)
+	other, err := gpu.New(two, sample.BodyInGPU(), count)
+	e.must(err)
+	for _, on := range []*gpu.Queue{e.q, q} {
+		_, err = gpu.Copy(on, gpu.All(r), gpu.All(other))
+		e.refused(err, gpu.ErrOtherDevice, "gpu: copy within the device", e.dev.String())
+		_, err = gpu.Copy(on, gpu.All(other), gpu.All(r))
+		e.refused(err, gpu.ErrOtherDevice)
+	}
+	if m := e.managed(); m != nil {
+		_, err = gpu.Copy(q, gpu.All(other), gpu.All(m))
+		e.refused(err, gpu.ErrOtherDevice)
+		_, err = gpu.Copy(q, gpu.All(m), gpu.All(other))
+		e.refused(err, gpu.ErrOtherDevice)
+		e.must(m.Close())
+	}
+	e.must(other.Close())
 	_, err = gpu.Launch(q, e.kernel("spin"), gpu.Grid{}, gpu.Mem(gpu.All(r)), gpu.Num(uint32(1)))
 	e.refused(err, gpu.ErrOtherDevice, "it was loaded on")
 	m, err := two.Module(e.ctx, e.f.Module)

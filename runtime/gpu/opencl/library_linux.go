@@ -26,6 +26,7 @@ type library struct {
 	enqueueRead, enqueueWrite, enqueueCopy, enqueueFill               call
 	enqueueMap, enqueueUnmap                                          call
 	svmAlloc, svmFree, enqueueSVMMap, enqueueSVMUnmap, enqueueSVMFill call
+	enqueueSVMCopy                                                    call
 	createProgram, buildProgram, getBuildInfo, releaseProgram         call
 	createKernel, releaseKernel, getKernelInfo, setArg, setArgSVM     call
 	enqueueKernel, getEventInfo, releaseEvent                         call
@@ -78,6 +79,7 @@ func open(path string) (*library, error) {
 		{&l.enqueueMap, "clEnqueueMapBuffer"}, {&l.enqueueUnmap, "clEnqueueUnmapMemObject"},
 		{&l.svmAlloc, "clSVMAlloc"}, {&l.svmFree, "clSVMFree"},
 		{&l.enqueueSVMMap, "clEnqueueSVMMap"}, {&l.enqueueSVMUnmap, "clEnqueueSVMUnmap"}, {&l.enqueueSVMFill, "clEnqueueSVMMemFill"},
+		{&l.enqueueSVMCopy, "clEnqueueSVMMemcpy"},
 		{&l.createProgram, "clCreateProgramWithSource"}, {&l.buildProgram, "clBuildProgram"},
 		{&l.getBuildInfo, "clGetProgramBuildInfo"}, {&l.releaseProgram, "clReleaseProgram"},
 		{&l.createKernel, "clCreateKernel"}, {&l.releaseKernel, "clReleaseKernel"}, {&l.getKernelInfo, "clGetKernelInfo"},

@@ -42,6 +42,11 @@ func (s *stream) Copy(slot int, c *gpu.CopyWork) error {
 	src, _ := c.Src.Mem.(*memory)
 	f, n := &l.enqueueCopy, 9
 	switch {
+	case dst.coarse() && src.coarse():
+		f, n = &l.enqueueSVMCopy, 8
+		s.args = [12]uintptr{s.q, notBlocking, uintptr(c.Dst.Host), uintptr(c.Src.Host), c.Bytes, 0, 0, ev}
+	case dst.coarse() || src.coarse():
+		return s.turn(ev, c, dst, src)
 	case dst.device() && src.device():
 		s.args = [12]uintptr{s.q, src.buf, dst.buf, c.Src.Off, c.Dst.Off, c.Bytes, 0, 0, ev}
 	case dst.device():
@@ -57,8 +62,32 @@ func (s *stream) Copy(slot int, c *gpu.CopyWork) error {
 	return s.start()
 }
 
+// turn copies between a buffer and shared memory of coarse grain, which the host, that is what reads and writes buffers, has to have for it: it is
+// mapped before and unmapped after, by the queue, in its order.
+func (s *stream) turn(ev uintptr, c *gpu.CopyWork, dst, src *memory) error {
+	l := s.a.lib
+	m, buf, off, at, how, f := src, dst, c.Dst.Off, uintptr(c.Src.Host), uintptr(mapRead), &l.enqueueWrite
+	if dst.coarse() {
+		m, buf, off, at, how, f = dst, src, c.Src.Off, uintptr(c.Dst.Host), mapRead|mapWrite, &l.enqueueRead
+	}
+	if err := l.enqueueSVMMap.status(&s.args, "", s.q, notBlocking, how, uintptr(m.at), m.n, 0, 0, 0); err != nil {
+		return s.a.see(err)
+	}
+	err := f.status(&s.args, fmt.Sprintf("%d bytes", c.Bytes), s.q, buf.buf, notBlocking, off, c.Bytes, at, 0, 0, 0)
+	if uerr := l.enqueueSVMUnmap.status(&s.args, "", s.q, uintptr(m.at), 0, 0, ev); err == nil {
+		err = uerr
+	}
+	if err != nil {
+		return s.a.see(err)
+	}
+	return s.start()
+}
+
 // device reports whether memory is a buffer.
 func (m *memory) device() bool { return m != nil && m.kind == gpu.DeviceMemory }
+
+// coarse reports whether memory is shared, and host and device have it in turns.
+func (m *memory) coarse() bool { return m != nil && m.kind == gpu.ManagedMemory }
 
 // start has the device begin with what was posted: OpenCL may else wait for more.
 func (s *stream) start() error {
