@@ -12,14 +12,14 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
-// Lint is what lint finds beyond compiling, of a schema without errors.
-func Lint(s *Schema) diag.List { return lint.Advise(s.Schema, s.Layouts) }
+// Lint is what lint finds beyond compiling, of a schema without errors and of nothing but that.
+func Lint(s *Schema) diag.List { return lint.Advise(s.Schema, s.Layouts, lint.Options{}) }
 
 // CompileAndLint compiles files and, if they have no errors, lints them. The list is sorted.
 func CompileAndLint(files []*source.File, opts Options) (*Schema, diag.List) {
 	s, list := Compile(files, opts)
 	if s != nil {
-		list = append(list, Lint(s)...)
+		list = append(list, lint.Advise(s.Schema, s.Layouts, lint.Options{Spec: opts.Spec, Granted: opts.Granted})...)
 		list.Sort(files)
 	}
 	return s, list

@@ -212,7 +212,7 @@ func TestExamplesOfRules(t *testing.T) {
 			if text == "" {
 				continue
 			}
-			_, list := schema.CompileAndLint([]*source.File{source.NewFile("example.bare", []byte(text))}, schema.Options{})
+			_, list := schema.CompileAndLint([]*source.File{source.NewFile("example.bare", []byte(text))}, schema.Options{Granted: grantsNothing})
 			if got := count(list, r.Code) > 0; got != want {
 				t.Errorf("%s: found %v, want %v in\n%s%s", r.Code, got, want, text, say(list))
 			}

@@ -15,7 +15,8 @@ import (
 
 // Options selects the language's rules.
 type Options struct {
-	Spec int // a draft's number, 11 to 14; 0 accepts what real files use and says who would not
+	Spec    int          // a draft's number, 11 to 14; 0 accepts what real files use and says who would not
+	Granted lint.Granted // what programs grant, for lint; nil where nobody knows
 }
 
 // Schema is a compiled schema: what the files mean and how the types lie in memory.

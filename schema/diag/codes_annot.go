@@ -100,7 +100,8 @@ var _ = register(
 		Code: NoAtomicWord, Name: "no-atomic-word", Severity: Warning,
 		Title: "remote_atomic is granted on a type without a word for atomic operations",
 		Why: "A peer's atomic operations change a number of eight bytes, and only #@atomic makes sure that one is aligned in every " +
-			"item. Elsewhere a peer's operation may be refused when it runs, and a right that nobody uses only hands out more than is needed.",
+			"item. Elsewhere a peer's operation may be refused when it runs, and a right that nobody uses only hands out more than is needed. " +
+			"Whether the word or the right is to go is not in the schema: no fix is offered.",
 		Wrong: "#@register(remote_read, remote_atomic)\ntype Ring struct {\n  #@atomic\n  head: u32\n  size: u32\n}\n",
 		Right: "#@register(remote_read, remote_atomic)\ntype Ring struct {\n  #@atomic\n  head: u64\n  size: u64\n}\n",
 	},

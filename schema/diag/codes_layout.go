@@ -70,7 +70,8 @@ var _ = register(
 		Code: NeedsSize, Name: "needs-size", Severity: Error,
 		Title: "a type for regions has no greatest size",
 		Why: "Memory is set aside for a known number of bytes per item: the type's size where it is fixed, else a slot of its greatest size. " +
-			"A str, data, list or map has one through #@max(N), a uint or int without.",
+			"A str, data, list or map has one through #@max(N), a uint or int without. How long values get is not in the schema: the fix writes #@max(64), a number to look at, " +
+			"where a field or a type can take it. What stands inside a list or an optional needs a name first.",
 		Wrong: "#@residency(cxl)\ntype Person struct {\n  name: str\n}\n",
 		Right: "#@residency(cxl)\ntype Person struct {\n  #@max(100)\n  name: str\n}\n",
 	},

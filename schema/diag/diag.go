@@ -51,7 +51,8 @@ type Fix struct {
 	Text  string
 	Edits []Edit
 	// Breaks is "wire" where messages of before cannot be read afterwards, "source" where Go programs may
-	// have to change, and else empty. Text says so, too.
+	// have to change, "memory" where a type's hash changes and nothing else, so that peers of before refuse references
+	// and lock files call the type edited; and else empty. Text says so, too.
 	Breaks string
 }
 
@@ -59,6 +60,7 @@ type Fix struct {
 const (
 	BreaksWire   = "wire"
 	BreaksSource = "source"
+	BreaksMemory = "memory"
 )
 
 // Diagnostic is one finding.

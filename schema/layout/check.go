@@ -19,6 +19,7 @@ type checker struct {
 	lists   map[*resolve.Type]*diag.Diagnostic // by the type of elements: what was said of lists of it
 	structs []structure                        // of this declaration, inner ones first
 	fixed   []*resolve.Type                    // the lists of fixed length in it
+	current *resolve.Decl                      // this declaration
 }
 
 func newChecker(l *Layouts) *checker {
@@ -40,22 +41,26 @@ func (c *checker) report(code diag.Code, at source.Span, format string, args ...
 
 // decl checks a declaration. All that it refers to has been checked.
 func (c *checker) decl(d *resolve.Decl) {
-	c.structs, c.fixed = c.structs[:0], c.fixed[:0]
+	c.structs, c.fixed, c.current = c.structs[:0], c.fixed[:0], d
 	c.inside(d.Type, d.Name)
 	if i := c.of(d.Type); !i.invalid {
 		c.regions(d, i)
 	}
 	for _, s := range c.structs {
-		align := uint64(1)
-		if s.t == d.Type {
-			align = max(align, d.Align)
-		}
-		c.advise(s, align)
+		c.advise(s, c.wanted(s.t))
 	}
 	for _, list := range c.fixed {
 		c.listed(list)
 	}
 	c.inRegion(d)
+}
+
+// wanted is the #@align of a type that stands in the declaration that is being checked, or 1.
+func (c *checker) wanted(t *resolve.Type) uint64 {
+	if t == c.current.Type {
+		return max(1, c.current.Align)
+	}
+	return 1
 }
 
 // inside checks a type and what is written in it, not what it refers to.
@@ -163,7 +168,7 @@ func (c *checker) fields(t *resolve.Type, i *info, name string) {
 		c.stride(t, i, name)
 	}
 	if clean && i.IsFixed() {
-		c.sharing(fields)
+		c.sharing(t, fields)
 	}
 }
 

@@ -58,7 +58,7 @@ func (c *checker) advise(s structure, align uint64) {
 	if i.invalid || !i.IsFixed() || len(wishes) == 0 && len(c.mended) == 0 {
 		return
 	}
-	gaps, size, by := c.gaps(t, max(i.Need, align))
+	gaps, size, by := c.gaps(t, max(i.Need, align), false)
 	in := ""
 	if len(wishes) > 0 {
 		slices.SortStableFunc(wishes, func(a, b wish) int { return a.d.Primary.Span.Start - b.d.Primary.Span.Start })
@@ -84,9 +84,11 @@ func (c *checker) advise(s structure, align uint64) {
 }
 
 // gaps works out the padding that a fixed struct needs, and its size then. By is
-// the finding whose advice changes the size of a field, or nil.
-func (c *checker) gaps(t *resolve.Type, align uint64) (gaps []gap, size uint64, by *diag.Diagnostic) {
+// the finding whose advice changes the size of a field, or nil. With apart, every atomic field of
+// the struct gets a line that no other of them is in.
+func (c *checker) gaps(t *resolve.Type, align uint64, apart bool) (gaps []gap, size uint64, by *diag.Diagnostic) {
 	at, free := uint64(0), uint64(0) // free is where the last #@cacheline field's lines end
+	next := uint64(0)                // where the line behind the last atomic field begins
 	names := padNames(t)
 	for n, f := range t.Fields {
 		to := at
@@ -94,6 +96,10 @@ func (c *checker) gaps(t *resolve.Type, align uint64) (gaps []gap, size uint64, 
 			to = max(at, free)
 		}
 		to = roundUp(to, c.multiple(f))
+		if f.Atomic && apart {
+			to = max(to, next)
+			next = roundUp(to+1, Line)
+		}
 		if to > at {
 			gaps = append(gaps, gap{n, to - at, names()})
 		}

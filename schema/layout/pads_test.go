@@ -22,7 +22,9 @@ func allFixes(text string, list diag.List) (fixed string, n int) {
 	var edits []diag.Edit
 	for _, d := range list {
 		for _, f := range d.Fixes {
-			edits = append(edits, f.Edits...)
+			if d.Severity == diag.Error { // what others would move is worked out when there are no errors
+				edits = append(edits, f.Edits...)
+			}
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b diag.Edit) int { return b.Span.Start - a.Span.Start })

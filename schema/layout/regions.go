@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -74,6 +75,9 @@ func (c *checker) needsSize(d *diag.Diagnostic, decl *resolve.Decl, i *info) {
 	t := i.loose.typ
 	if t == nil {
 		return
+	}
+	if edits, ok := c.limits(decl); ok {
+		d.Fix(fmt.Sprintf("insert #@max(%d) above what has no limit; the number is a guess, and what is longer is refused", guessed), edits...).Breaking(diag.BreaksWire)
 	}
 	name := decl.Name + i.loose.path()
 	if t.Max > 0 || c.of(t).Class >= Bounded || i.loose.typ.Kind == resolve.FixedList {

@@ -8,8 +8,9 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
-// sharing warns of atomic fields in one line, once for each line.
-func (c *checker) sharing(fields []FieldLayout) {
+// sharing warns of atomic fields of a struct in one line, once for each line. The first warning has a fix for all.
+func (c *checker) sharing(t *resolve.Type, fields []FieldLayout) {
+	had := len(c.diags)
 	var shared []*FieldLayout
 	for n := range fields {
 		f := &fields[n]
@@ -23,6 +24,13 @@ func (c *checker) sharing(fields []FieldLayout) {
 		shared = append(shared, f)
 	}
 	c.warnShared(shared)
+	if len(c.diags) == had {
+		return
+	}
+	gaps, _, _ := c.gaps(t, max(c.of(t).Need, c.wanted(t)), true)
+	if edits, ok := edits(t, gaps); ok && len(edits) > 0 {
+		c.diags[had].Fix("move each to a line of its own by padding, which changes the wire", edits...).Breaking(diag.BreaksWire)
+	}
 }
 
 func (c *checker) warnShared(shared []*FieldLayout) {
@@ -132,6 +140,9 @@ func (c *checker) neighbours(t *resolve.Type, n uint64, at source.Span, title st
 		Notef("an element has %d bytes, a line %d", size, Line)
 	d.Helpf("if different processors change them, put %s of padding at the end of %s: `#@pad` above `%s: data[%d]`",
 		count(Line-size%Line), title, padNames(elem)(), Line-size%Line)
+	if e, ok := editAtEnd(elem, gap{len(elem.Fields), Line - size%Line, padNames(elem)()}); ok {
+		d.Fix("put the padding at the end, which changes the wire", e).Breaking(diag.BreaksWire)
+	}
 	c.lists[elem] = d
 }
 

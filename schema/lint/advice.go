@@ -14,18 +14,19 @@ type Rule struct {
 	*diag.Rule
 	Since   string // the version of barewire-gen that has it first
 	Fix     string // what a fix does, or empty
-	Breaks  string // what the fix breaks: diag.BreaksWire, diag.BreaksSource or nothing
+	Breaks  string // what the fix breaks: diag.BreaksWire, diag.BreaksSource, diag.BreaksMemory or nothing
 	advises func(*adviser)
 }
 
-// rules are all of them. The first four groups are found while a schema is compiled.
+// rules are all of them. The first four groups are found while a schema is compiled. Where there is no fix,
+// the rule's text says why.
 var rules = []Rule{
-	{Rule: diag.ForwardReference.Rule(), Since: "0.1", Fix: "puts declarations in order"}, // see InOrder,
+	{Rule: diag.ForwardReference.Rule(), Since: "0.1", Fix: "puts declarations in order"}, // see InOrder
 	{Rule: diag.OldSpelling.Rule(), Since: "0.1"},
-	{Rule: diag.FixedEnum.Rule(), Since: "0.1", Fix: "takes u8 away where the bytes stay the same"},
+	{Rule: diag.FixedEnum.Rule(), Since: "0.1", Fix: "takes u8 away where the bytes stay the same", Breaks: diag.BreaksMemory},
 	{Rule: diag.FieldSpelling.Rule(), Since: "0.1"},
 	{Rule: diag.FieldCapital.Rule(), Since: "0.1"},
-	{Rule: diag.NotAscending.Rule(), Since: "0.1"},
+	{Rule: diag.NotAscending.Rule(), Since: "0.1", Fix: "puts values and members in order", Breaks: diag.BreaksMemory},
 	{Rule: diag.ValueSpelling.Rule(), Since: "0.1"},
 	{Rule: diag.TypeSpelling.Rule(), Since: "0.1"},
 	{Rule: diag.DataKey.Rule(), Since: "0.1"},
@@ -34,17 +35,19 @@ var rules = []Rule{
 	{Rule: diag.AtomicUnaligned.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
 	{Rule: diag.CachelineStart.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
 	{Rule: diag.CachelineShared.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
+	{Rule: diag.EmbedUnaligned.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
 	{Rule: diag.SizeUnaligned.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
-	{Rule: diag.NeedsSize.Rule(), Since: "0.1"},
-	{Rule: diag.FalseSharing.Rule(), Since: "0.1"},
-	{Rule: diag.FalseSharingList.Rule(), Since: "0.1"},
+	{Rule: diag.NeedsSize.Rule(), Since: "0.1", Fix: "inserts a limit, whose number is a guess", Breaks: diag.BreaksWire},
+	{Rule: diag.StrideUnaligned.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
+	{Rule: diag.FalseSharing.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
+	{Rule: diag.FalseSharingList.Rule(), Since: "0.1", Fix: "inserts padding", Breaks: diag.BreaksWire},
 	{Rule: diag.NoAtomicWord.Rule(), Since: "0.1"},
 	{Rule: diag.UnusedType.Rule(), Since: "0.2", advises: (*adviser).unused},
 	{Rule: diag.ValuePrefix.Rule(), Since: "0.2", Fix: "takes the prefix away", Breaks: diag.BreaksSource, advises: (*adviser).prefixes},
 	{Rule: diag.MixedNames.Rule(), Since: "0.2", advises: (*adviser).mixed},
 	{Rule: diag.PaddingCast.Rule(), Since: "0.2", Fix: "inserts padding", Breaks: diag.BreaksWire, advises: (*adviser).castable},
 	{Rule: diag.OrderCast.Rule(), Since: "0.2", Fix: "puts fields in order", Breaks: diag.BreaksWire}, // castable finds either
-	{Rule: diag.Straddles.Rule(), Since: "0.2", advises: (*adviser).straddles},
+	{Rule: diag.Straddles.Rule(), Since: "0.2", Fix: "inserts padding, or puts fields in order", Breaks: diag.BreaksWire, advises: (*adviser).straddles},
 	{Rule: diag.WideRight.Rule(), Since: "0.2", Fix: "takes the right away", Breaks: diag.BreaksSource, advises: (*adviser).rights},
 	{Rule: diag.PublishedEdited.Rule(), Since: "0.2"}, // see Published
 }
@@ -61,10 +64,14 @@ func Rules() []Rule {
 	return list
 }
 
+// Granted tells which rights to regions of a type the programs grant that use the generated code, and whether
+// that is known of all such programs.
+type Granted func(*resolve.Decl) (rights []string, known bool)
+
 // Advise looks for what would be better in a schema without errors. It finds nothing that
 // compiling finds.
-func Advise(s *resolve.Schema, l *layout.Layouts) diag.List {
-	a := &adviser{schema: s, layouts: l, users: map[*resolve.Decl]int{}, refs: map[*resolve.Decl][]*resolve.RefTo{}}
+func Advise(s *resolve.Schema, l *layout.Layouts, opts Options) diag.List {
+	a := &adviser{schema: s, layouts: l, opts: opts, users: map[*resolve.Decl]int{}, refs: map[*resolve.Decl][]*resolve.RefTo{}}
 	for _, d := range s.Order {
 		a.note(d.Type)
 	}
@@ -79,6 +86,7 @@ func Advise(s *resolve.Schema, l *layout.Layouts) diag.List {
 type adviser struct {
 	schema  *resolve.Schema
 	layouts *layout.Layouts
+	opts    Options
 	users   map[*resolve.Decl]int              // how many types name it
 	refs    map[*resolve.Decl][]*resolve.RefTo // the #@ref fields that refer to it
 	diags   diag.List

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -9,12 +8,42 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
 
-// castable finds structs that only the places of their fields keep from being castable, and
+// inMemory marks the types of which an annotation says that they lie in memory, and all that lies in them.
+func (a *adviser) inMemory() map[*resolve.Decl]bool {
+	marked := map[*resolve.Decl]bool{}
+	var mark func(*resolve.Type)
+	mark = func(t *resolve.Type) {
+		switch t.Kind {
+		case resolve.Ref:
+			if !marked[t.Decl] {
+				marked[t.Decl] = true
+				mark(t.Decl.Type)
+			}
+		case resolve.FixedList:
+			mark(t.Elem)
+		case resolve.Struct:
+			for _, f := range t.Fields {
+				mark(f.Type)
+			}
+		}
+	}
+	a.decls(func(d *resolve.Decl) {
+		places := func(f *resolve.Field) bool { return f.Atomic || f.Pad || f.Cacheline > 0 }
+		if isRegion(d) || d.Align > 0 || slices.ContainsFunc(d.Type.Fields, places) {
+			marked[d] = true
+			mark(d.Type)
+		}
+	})
+	return marked
+}
+
+// castable finds structs in memory that only the places of their fields keep from being castable, and
 // offers the cheaper of padding and another order.
 func (a *adviser) castable() {
+	memory := a.inMemory()
 	a.decls(func(d *resolve.Decl) {
 		t := d.Type
-		if t.Kind != resolve.Struct || a.layouts.Of(t).Class != layout.Fixed {
+		if t.Kind != resolve.Struct || !memory[d] || a.layouts.Of(t).Class != layout.Fixed {
 			return
 		}
 		list := a.layouts.Fields(t)
@@ -47,9 +76,10 @@ func (a *adviser) castable() {
 
 // placement is an order of fields with the padding that it needs.
 type placement struct {
-	order []int    // indexes of fields
-	pads  []uint64 // before each of them, and at the end
-	size  uint64
+	order   []int          // indexes of fields
+	pads    []uint64       // before each of them, and at the end
+	resized map[int]uint64 // padding that gets another length, by its index
+	size    uint64
 }
 
 func inOrder(n int) []int {
@@ -88,31 +118,3 @@ func place(list []layout.FieldLayout, order []int, multiple uint64) placement {
 
 // gap is how much is missing to a multiple.
 func gap(at, multiple uint64) uint64 { return (multiple - at%multiple) % multiple }
-
-// straddles finds fields of regions' elements that lie in two lines. Elements whose size is no
-// multiple of a line lie anywhere, so there it says nothing.
-func (a *adviser) straddles() {
-	a.decls(func(d *resolve.Decl) {
-		t := d.Type.Resolve()
-		i := a.layouts.Of(t)
-		if t.Kind != resolve.Struct || !isRegion(d) || !i.IsFixed() || i.Max%layout.Line != 0 {
-			return
-		}
-		for _, f := range a.layouts.Fields(t) {
-			first, last := f.Offset/layout.Line, (f.Offset+f.Info.Max-1)/layout.Line
-			if f.Field.Pad || f.Info.Max == 0 || f.Info.Max > layout.Line || first == last {
-				continue
-			}
-			a.report(diag.Errorf(diag.Straddles, f.Field.At, "`%s` lies at %d to %d, in two cache lines", f.Field.Name, f.Offset, f.Offset+f.Info.Max-1).
-				Also(d.At, "regions of `%s` start at a line", d.Name).
-				Helpf("another order, or %s of padding before it, puts it into one line; that changes the wire", bytesOf(gap(f.Offset, layout.Line))))
-		}
-	})
-}
-
-func bytesOf(n uint64) string {
-	if n == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
-}

@@ -7,6 +7,7 @@ package lint
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -17,7 +18,8 @@ import (
 
 // Options selects what is looked for.
 type Options struct {
-	Spec int // a draft's number, 11 to 14: what it refuses is an error. 0: nothing is
+	Spec    int     // a draft's number, 11 to 14: what it refuses is an error. 0: nothing is
+	Granted Granted // what programs grant; nil where nobody knows
 }
 
 // drafts is which drafts refuse what a code stands for: those from the first up
@@ -58,8 +60,9 @@ type linter struct {
 	diags diag.List
 	order map[*source.File]int // the files of the namespace as they were given
 
-	f     *resolve.File
-	first map[diag.Code]*finding // in this file
+	f         *resolve.File
+	first     map[diag.Code]*finding // in this file
+	descended *resolve.Type          // the last of which a fix puts values or members in order
 }
 
 type finding struct {
@@ -67,8 +70,23 @@ type finding struct {
 	more int
 }
 
-// found notes a finding. make is asked only for one that will be shown.
-func (l *linter) found(code diag.Code, make func() *diag.Diagnostic) {
+// also has the fix of the first finding mend another, too.
+func (f *finding) also(d *diag.Diagnostic) {
+	switch {
+	case len(d.Fixes) == 0:
+	case len(f.diag.Fixes) == 0:
+		f.diag.Fixes = d.Fixes
+	case !slices.ContainsFunc(f.diag.Fixes[0].Edits, func(e diag.Edit) bool { return overlap(e.Span, d.Fixes[0].Edits[0].Span) }):
+		f.diag.Fixes[0].Edits = append(f.diag.Fixes[0].Edits, d.Fixes[0].Edits...)
+	}
+}
+
+// overlap reports whether two places have something in common, as a union in a union has.
+func overlap(a, b source.Span) bool { return a.Start < b.End && b.Start < a.End }
+
+// found notes a finding. make is asked only for one that will be shown, and with mends for one that has a fix, too: the first
+// finding of a file mends all of them.
+func (l *linter) found(code diag.Code, mends bool, make func() *diag.Diagnostic) {
 	d, ok := drafts[code]
 	if ok && l.spec > 0 && (l.spec < d.first || l.spec > d.last) {
 		return // another draft's matter
@@ -81,6 +99,9 @@ func (l *linter) found(code diag.Code, make func() *diag.Diagnostic) {
 	}
 	if f := l.first[code]; f != nil {
 		f.more++
+		if mends {
+			f.also(make())
+		}
 		return
 	}
 	f := &finding{diag: make()}
@@ -91,7 +112,7 @@ func (l *linter) found(code diag.Code, make func() *diag.Diagnostic) {
 func (l *linter) file(f *resolve.File) {
 	l.f, l.first = f, map[diag.Code]*finding{}
 	if src := f.Syntax.Src; bytes.HasPrefix(src.Text(), []byte("\xef\xbb\xbf")) {
-		l.found(diag.ByteOrderMark, func() *diag.Diagnostic {
+		l.found(diag.ByteOrderMark, false, func() *diag.Diagnostic {
 			at := source.Span{File: src, Start: 0, End: 3}
 			return diag.Errorf(diag.ByteOrderMark, at, "the file starts with a byte order mark, which go-bare refuses").
 				Fix("remove it", diag.Edit{Span: at})
@@ -154,7 +175,7 @@ func (l *linter) spelling(d *resolve.Decl, t ast.Type, top bool) {
 
 // old is a spelling of the first drafts.
 func (l *linter) old(at source.Span, was, is string) {
-	l.found(diag.OldSpelling, func() *diag.Diagnostic {
+	l.found(diag.OldSpelling, false, func() *diag.Diagnostic {
 		return diag.Errorf(diag.OldSpelling, at, "`%s` is the spelling of the first drafts: since draft 03 it is `%s`", was, is).
 			Helpf("`barewire-gen fmt` writes the new spelling")
 	})
@@ -175,11 +196,11 @@ func (l *linter) enum(d *resolve.Decl, t *ast.Enum, top bool) {
 
 func (l *linter) fixedEnum(d *resolve.Decl, t *ast.Enum) {
 	size := map[string]string{"u8": "one byte", "u16": "two bytes", "u32": "four bytes", "u64": "eight bytes"}[t.Base.Name]
-	l.found(diag.FixedEnum, func() *diag.Diagnostic {
+	l.found(diag.FixedEnum, true, func() *diag.Diagnostic {
 		f := diag.Errorf(diag.FixedEnum, t.Base.Span, "`%s` is %s on the wire, which the new syntax cannot say", d.Name, size)
 		if t.Base.Name == "u8" && below128(d.Type) {
 			return f.Helpf("its values are all below 128: without `u8` the bytes are the same").
-				Fix("remove u8", diag.Edit{Span: t.Base.Span})
+				Fix("remove u8, which changes the hash of the type", diag.Edit{Span: t.Base.Span}).Breaking(diag.BreaksMemory)
 		}
 		return f.Notef("go-bare reads it; compilers for drafts since 03 do not")
 	})
@@ -205,7 +226,7 @@ func (l *linter) forward(t *ast.Named) {
 	if there < here || there == here && d.At.Start <= t.Span.Start {
 		return
 	}
-	l.found(diag.ForwardReference, func() *diag.Diagnostic {
+	l.found(diag.ForwardReference, false, func() *diag.Diagnostic {
 		return diag.Errorf(diag.ForwardReference, t.Span, "`%s` is used before it is declared, which bare-ts and vbare refuse", t.Name).
 			Also(d.At, "declared here")
 	})

@@ -13,7 +13,7 @@ func (l *linter) typeName(d *resolve.Decl) {
 	if strings.IndexByte(d.Name, '_') < 0 {
 		return
 	}
-	l.found(diag.TypeSpelling, func() *diag.Diagnostic {
+	l.found(diag.TypeSpelling, false, func() *diag.Diagnostic {
 		return diag.Errorf(diag.TypeSpelling, d.At, "`%s` has a `_`, and every draft wants letters and digits in a type's name", d.Name)
 	})
 }
@@ -24,7 +24,7 @@ func (l *linter) fieldName(f *ast.Field) {
 		return
 	}
 	if c := name[0]; c >= 'A' && c <= 'Z' {
-		l.found(diag.FieldCapital, func() *diag.Diagnostic {
+		l.found(diag.FieldCapital, false, func() *diag.Diagnostic {
 			return diag.Errorf(diag.FieldCapital, f.Name.Span, "the field `%s` starts with a capital letter, which bare-ts refuses", name)
 		})
 	}
@@ -40,7 +40,7 @@ func (l *linter) fieldName(f *ast.Field) {
 		if c != '_' {
 			what = "digits"
 		}
-		l.found(diag.FieldSpelling, func() *diag.Diagnostic {
+		l.found(diag.FieldSpelling, false, func() *diag.Diagnostic {
 			return diag.Errorf(diag.FieldSpelling, f.Name.Span, "the field `%s` has %s in its name, which drafts before 14 do not allow", name, what)
 		})
 		return
@@ -64,7 +64,7 @@ func (l *linter) valueName(v *ast.EnumValue) {
 		if c >= 'A' && c <= 'Z' || i > 0 && (c == '_' || c >= '0' && c <= '9') {
 			continue
 		}
-		l.found(diag.ValueSpelling, func() *diag.Diagnostic {
+		l.found(diag.ValueSpelling, false, func() *diag.Diagnostic {
 			return diag.Errorf(diag.ValueSpelling, v.Name.Span, "the value `%s` is not in CONSTANT_CASE, which every draft wants", name).
 				Helpf("write `%s`", constantCase(name))
 		})
@@ -101,7 +101,7 @@ func (l *linter) numbers(t *resolve.Type) {
 		last := uint64(0)
 		for i, v := range t.Values {
 			if i > 0 && v.Value < last {
-				l.descends(v.At, "value", v.Name)
+				l.descends(v.At, "value", v.Name, t)
 			}
 			if last = v.Value; last > mostSafe {
 				l.large(v.At, "the value", last)
@@ -111,7 +111,7 @@ func (l *linter) numbers(t *resolve.Type) {
 		last := uint64(0)
 		for i, m := range t.Members {
 			if i > 0 && m.Tag < last {
-				l.descends(m.At, "tag", m.Type.Short())
+				l.descends(m.At, "tag", m.Type.Short(), t)
 			}
 			if last = m.Tag; last > mostSafe {
 				l.large(m.At, "the tag", last)
@@ -121,7 +121,7 @@ func (l *linter) numbers(t *resolve.Type) {
 		return
 	case resolve.Map:
 		if k := t.Key.Resolve().Kind; l.spec == 0 && (k == resolve.Data || k == resolve.FixedData) {
-			l.found(diag.DataKey, func() *diag.Diagnostic {
+			l.found(diag.DataKey, false, func() *diag.Diagnostic {
 				return diag.Errorf(diag.DataKey, t.Key.At, "drafts before 13 do not allow data as a map's key")
 			})
 		}
@@ -137,14 +137,39 @@ func (l *linter) numbers(t *resolve.Type) {
 	}
 }
 
-func (l *linter) descends(at source.Span, what, name string) {
-	l.found(diag.NotAscending, func() *diag.Diagnostic {
-		return diag.Errorf(diag.NotAscending, at, "the %s of `%s` is less than the one before, which drafts since 12 do not allow", what, name)
+// descends reports a number that is less than the one before it. The first of a type brings the fix.
+func (l *linter) descends(at source.Span, what, name string, t *resolve.Type) {
+	again := l.descended == t
+	l.descended = t
+	l.found(diag.NotAscending, !again, func() *diag.Diagnostic {
+		d := diag.Errorf(diag.NotAscending, at, "the %s of `%s` is less than the one before, which drafts since 12 do not allow", what, name)
+		if e, ok := l.sorted(t); ok {
+			d.Fix("put them in order, which changes the hash of the type", e).Breaking(diag.BreaksMemory)
+		}
+		return d
 	})
 }
 
+// sorted is the edit that puts values or members in order.
+func (l *linter) sorted(t *resolve.Type) (diag.Edit, bool) {
+	var items []numbered
+	for _, v := range t.Values {
+		if v.Syntax == nil {
+			return diag.Edit{}, false
+		}
+		items = append(items, numbered{v.Syntax.Span, v.Value})
+	}
+	for _, m := range t.Members {
+		if m.Syntax == nil {
+			return diag.Edit{}, false
+		}
+		items = append(items, numbered{m.Syntax.Span, m.Tag})
+	}
+	return ascending(t.At.File, l.f.Syntax.Comments, t.At, items, t.Kind == resolve.Union)
+}
+
 func (l *linter) large(at source.Span, what string, n uint64) {
-	l.found(diag.LargeNumber, func() *diag.Diagnostic {
+	l.found(diag.LargeNumber, false, func() *diag.Diagnostic {
 		return diag.Errorf(diag.LargeNumber, at, "%s %d is greater than bare-ts and go-bare take", what, n)
 	})
 }

@@ -54,11 +54,21 @@ func reorder(f *resolve.File, order []int) diag.Edit {
 	}
 	first := f.Decls[0].Syntax
 	from := first.Span.Start
+	top := 0 // behind #@package, which stays at the top with what is above it
+	for _, a := range first.Annots {
+		if a.Name.Name == "package" {
+			top = a.Span.End
+		}
+	}
 	for _, c := range first.Doc {
-		from = min(from, c.Span.Start)
+		if c.Span.Start >= top {
+			from = min(from, c.Span.Start)
+		}
 	}
 	for _, a := range first.Annots {
-		from = min(from, a.Span.Start)
+		if a.Span.Start >= top {
+			from = min(from, a.Span.Start)
+		}
 	}
 	list := chunks(src, f.Syntax.Comments, from, spans)
 	list[0].blank = true

@@ -93,7 +93,7 @@ func (a *adviser) rewrite(t *resolve.Type, p placement) (diag.Edit, bool) {
 			b.WriteByte('\n')
 		}
 		line(written)
-		b.WriteString(list[i].text)
+		b.WriteString(resized(t.Fields[i], list[i], p.resized[i]))
 		written++
 	}
 	pad(p.pads[len(p.order)])
@@ -102,6 +102,15 @@ func (a *adviser) rewrite(t *resolve.Type, p placement) (diag.Edit, bool) {
 		b.WriteString("\n")
 	}
 	return diag.Edit{Span: source.Span{File: file, Start: list[0].start, End: end}, New: b.String()}, true
+}
+
+// resized is the text of a field of padding with another length, or of any field as it is where that is zero.
+func resized(f *resolve.Field, c chunk, size uint64) string {
+	if size == 0 {
+		return c.text
+	}
+	from, to := f.Type.At.Start-c.start, f.Type.At.End-c.start
+	return fmt.Sprintf("%sdata[%d]%s", c.text[:from], size, c.text[to:])
 }
 
 // lineRest is what stands behind a place on its line, without white space.

@@ -9,8 +9,9 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
-// unused finds types that nothing uses and that are no messages. A schema without structs and
-// unions has only such types; there each may be a message.
+// unused finds types that nothing in the schema uses and that are hardly messages: enums, and other names for numbers,
+// text and bytes. Structs, unions, lists, maps and void may be sent as they are. A schema that has none of
+// those may be all about such types.
 func (a *adviser) unused() {
 	messages := false
 	a.decls(func(d *resolve.Decl) { messages = messages || isMessage(d) })
@@ -21,31 +22,43 @@ func (a *adviser) unused() {
 		if isMessage(d) || isRegion(d) || a.users[d] > 0 || len(a.refs[d]) > 0 {
 			return
 		}
-		a.report(diag.Errorf(diag.UnusedType, d.At, "nothing uses `%s`", d.Name).
-			Helpf("remove it, or use it; if it is a message of its own, leave it"))
+		a.report(diag.Errorf(diag.UnusedType, d.At, "nothing in the schema uses `%s`", d.Name).
+			Helpf("remove it, or use it; if Go code uses it, or it is a message of its own, leave it"))
 	})
 }
 
 func isMessage(d *resolve.Decl) bool {
-	k := d.Type.Resolve().Kind
-	return k == resolve.Struct || k == resolve.Union
+	switch d.Type.Resolve().Kind {
+	case resolve.Struct, resolve.Union, resolve.List, resolve.FixedList, resolve.Map, resolve.Optional, resolve.Void:
+		return true
+	}
+	return false
 }
 
-// rights finds rights that no reference to a type carries.
+// rights finds rights that neither a reference nor the program grants. It looks only where it is known what the
+// program grants.
 func (a *adviser) rights() {
+	if a.opts.Granted == nil {
+		return
+	}
 	a.decls(func(d *resolve.Decl) {
-		refs := a.refs[d]
-		if len(refs) == 0 {
+		if len(d.Rights) == 0 {
 			return
+		}
+		granted, known := a.opts.Granted(d)
+		if !known {
+			return
+		}
+		for _, ref := range a.refs[d] {
+			for _, r := range ref.Rights {
+				granted = append(granted, r.Name)
+			}
 		}
 		var wide, kept []string
 		var at source.Span
 		for _, r := range d.Rights {
-			used := r.Name == "local" || slices.ContainsFunc(refs, func(ref *resolve.RefTo) bool {
-				return slices.ContainsFunc(ref.Rights, func(c resolve.Right) bool { return c.Name == r.Name })
-			})
 			switch {
-			case used:
+			case r.Name == "local" || slices.Contains(granted, r.Name):
 				kept = append(kept, r.Name)
 			case wide == nil:
 				at = r.At
@@ -60,10 +73,14 @@ func (a *adviser) rights() {
 		if kept == nil {
 			kept = []string{"local"}
 		}
-		f := diag.Errorf(diag.WideRight, at, "`%s` may grant %s, which no reference to it carries", d.Name, strings.Join(wide, ", ")).
-			Also(refs[0].At, "a reference carries what stands here")
+		f := diag.Errorf(diag.WideRight, at, "`%s` may grant %s, which neither a reference carries nor the program grants", d.Name, strings.Join(wide, ", "))
+		for _, ref := range a.refs[d] {
+			f.Also(ref.At, "a reference carries what stands here")
+			break
+		}
 		span := d.Rights[0].At.To(d.Rights[len(d.Rights)-1].At)
-		f.Fix("take it away, where no Go code grants it", diag.Edit{Span: span, New: strings.Join(kept, ", ")}).Breaking(diag.BreaksSource)
+		f.Fix("take it away, which takes the functions for such grants out of the generated code", diag.Edit{Span: span, New: strings.Join(kept, ", ")}).
+			Breaking(diag.BreaksSource)
 		a.report(f)
 	})
 }

@@ -149,7 +149,7 @@ func (r *resolver) enum(t *Type, s *ast.Enum) {
 	t.Values = make([]*EnumValue, 0, len(s.Values))
 	for _, sv := range s.Values {
 		v := r.values.new()
-		*v = EnumValue{Name: sv.Name.Name, At: sv.Name.Span, Doc: docLines(sv.Doc)}
+		*v = EnumValue{Name: sv.Name.Name, At: sv.Name.Span, Doc: docLines(sv.Doc), Syntax: sv}
 		if first, dup := names.add(sv.Name); dup {
 			r.report(diag.Errorf(diag.DuplicateValueName, v.At, "the enum has a value `%s` already", v.Name).
 				Also(first, "first named here"))
@@ -300,7 +300,7 @@ func (r *resolver) union(t *Type, s *ast.Union) {
 	t.Members = make([]*Member, 0, len(s.Members))
 	for _, sm := range s.Members {
 		m := r.members.new()
-		*m = Member{Type: r.typ(sm.Type), At: sm.Type.Pos(), Doc: docLines(sm.Doc)}
+		*m = Member{Type: r.typ(sm.Type), At: sm.Type.Pos(), Doc: docLines(sm.Doc), Syntax: sm}
 		text := m.Type.String()
 		if m.Type.Kind != Invalid {
 			if first, dup := seen[text]; dup {

@@ -174,6 +174,7 @@ type Member struct {
 	At     source.Span
 	Doc    []string
 	GoName ast.Ident
+	Syntax *ast.Member
 }
 
 // EnumValue is one value of an enum.
@@ -183,4 +184,5 @@ type EnumValue struct {
 	At     source.Span
 	Doc    []string
 	GoName ast.Ident
+	Syntax *ast.EnumValue
 }

@@ -32,11 +32,12 @@ func (a *app) lintCommand() *cobra.Command {
 		Short: "Find what would be better in schemas, and mend it",
 		Long: `Lint finds what check finds, what other compilers would refuse, and what would be
 better: padding or an order that makes a type castable, fields in two cache lines,
-types that nothing uses, rights that no reference carries. Errors and warnings end
+types that nothing uses, rights that neither a reference carries nor the program grants: of a
+package main, the Go files beside the schema are read. Errors and warnings end
 with exit code 1, remarks do not, but with --strict.
 
 --fix writes what can be mended into the files and keeps every comment. What would change the
-wire, or names in Go, is mended with --breaking only. A file in the standard form stays in it.
+wire, hashes, or names in Go is mended with --breaking only. A file in the standard form stays in it.
 
 --lock holds the schema to a file with the hashes of published types, which may
 not change; --write-lock adds types that are new to it. --published does the same with an
@@ -66,7 +67,7 @@ older version: a file, a directory or git:ref[:path].`,
 	fl.BoolVar(&f.list, "list", false, "list the rules")
 	fl.BoolVar(&f.fix, "fix", false, "mend what can be mended")
 	fl.BoolVar(&f.diff, "diff", false, "show what --fix would change, and write nothing")
-	fl.BoolVar(&f.breaking, "breaking", false, "with --fix or --diff: also what changes the wire, or names in Go")
+	fl.BoolVar(&f.breaking, "breaking", false, "with --fix or --diff: also what changes the wire, hashes, or names in Go")
 	fl.BoolVar(&f.strict, "strict", false, "remarks, too, end with exit code 1")
 	fl.StringVar(&f.lock, "lock", "", "hold the schema to the published types in this `file`")
 	fl.BoolVar(&f.writeLock, "write-lock", false, "with --lock: add types that are not in the file yet")
@@ -99,7 +100,7 @@ func (f *lintFlags) check(cmd *cobra.Command, args []string) error {
 
 // lint reports what is found.
 func (a *app) lint(cmd *cobra.Command, args []string, files []*source.File, f lintFlags) error {
-	s, found := schema.CompileAndLint(files, schema.Options{Spec: int(f.spec)})
+	s, found := schema.CompileAndLint(files, schema.Options{Spec: int(f.spec), Granted: a.granted()})
 	if s != nil {
 		edited, err := a.edited(cmd, args, s, f)
 		if err != nil {
@@ -199,7 +200,7 @@ func (a *app) writeLock(s *schema.Schema, name string) error {
 
 // lintFix mends files, or shows what would change.
 func (a *app) lintFix(cmd *cobra.Command, args []string, files []*source.File, f lintFlags) error {
-	fixed := schema.Fix(files, schema.FixOptions{Options: schema.Options{Spec: int(f.spec)}, Breaking: f.breaking})
+	fixed := schema.Fix(files, schema.FixOptions{Options: schema.Options{Spec: int(f.spec), Granted: a.granted()}, Breaking: f.breaking})
 	var outs []*output
 	var states []report.File
 	for i, file := range files {

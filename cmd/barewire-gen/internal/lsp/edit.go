@@ -102,6 +102,8 @@ func breaks(f diag.Fix) string {
 		return " (changes the wire)"
 	case diag.BreaksSource:
 		return " (changes names in Go)"
+	case diag.BreaksMemory:
+		return " (changes the hash)"
 	}
 	return ""
 }

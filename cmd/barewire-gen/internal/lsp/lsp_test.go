@@ -301,7 +301,7 @@ func TestCodeActions(t *testing.T) {
 // TestLint: what lint finds is shown, too, and a change that breaks something says so and is
 // not made with the others.
 func TestLint(t *testing.T) {
-	const text = "type Tick struct {\n  a: u8\n  b: u32\n}\n"
+	const text = "#@residency(cpu)\ntype Tick struct {\n  a: u8\n  b: u32\n}\n"
 	c := session(t)
 	c.open(here, text)
 	p := c.diagnostics(here, 1)
