@@ -19,6 +19,7 @@ var stages = []struct{ prefix, title string }{
 	{"BW3", "Annotations"},
 	{"BW4", "Compatibility"},
 	{"BW5", "Analyzers"},
+	{"BW6", "Messages and versions"},
 	{"BW9", "Faults of the compiler"},
 }
 

@@ -8,7 +8,8 @@ import (
 
 // Code names a rule: BW and four digits, by stage. 10xx syntax, 11xx types and
 // declarations, 12xx what peers refuse, 13xx names in Go, 14xx names and use, 2xxx layout, 3xxx
-// annotations, 4xxx compatibility, 5xxx analyzers, 9xxx bugs of ours.
+// annotations, 4xxx compatibility, 5xxx analyzers, 6xxx messages and versions that
+// a command was asked about, 9xxx bugs of ours.
 // A code is never given to another rule.
 type Code string
 

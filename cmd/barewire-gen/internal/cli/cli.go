@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -126,23 +127,23 @@ input/output, 3 a bug in barewire-gen.`,
 	return root
 }
 
-// finders are the commands whose results are findings.
-var finders = []string{"check", "generate", "fmt", "lint", "compat", "vet"}
+// formatsOf are the formats of the commands that do not have all of them: those that find nothing in files have none for
+// findings, and a page or a script has one form.
+var formatsOf = map[string][]report.Format{
+	"explain": {report.Text, report.Short, report.JSON},
+	"doctor":  {report.Text, report.Short, report.JSON},
+	"version": {report.Text, report.Short, report.JSON},
+	"init":    {report.Text, report.Short, report.JSON},
+	"man":     {report.Text}, "completion": {report.Text}, "lsp": {report.Text},
+}
 
 // prepare checks the flags that every command has.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
-	switch a.format {
-	case report.Text, report.Short, report.JSON:
-	case report.SARIF, report.GitHub:
-		if !slices.Contains(finders, cmd.Name()) {
-			return usagef(cmd, "--format=%s is for findings, which `%s` is not there for; it has text and json", a.format, cmd.CommandPath())
-		}
-	default:
-		var names []string
-		for _, f := range report.Formats {
-			names = append(names, string(f))
-		}
-		return unknown("format", string(a.format), names, cmd)
+	if !slices.Contains(report.Formats, a.format) {
+		return unknown("format", string(a.format), namesOf(report.Formats), cmd)
+	}
+	if has, limited := formatsOf[cmd.Name()]; limited && !slices.Contains(has, a.format) {
+		return usagef(cmd, "`%s` has nothing to write as %s; its formats: %s", cmd.CommandPath(), a.format, strings.Join(namesOf(has), ", "))
 	}
 	switch a.color {
 	case "auto", "always", "never":
@@ -162,6 +163,13 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return cmd.Context().Err()
+}
+
+func namesOf(formats []report.Format) (names []string) {
+	for _, f := range formats {
+		names = append(names, string(f))
+	}
+	return names
 }
 
 // mayBeEmpty are the flags whose empty value is one: a message of no bytes, and no build tags.

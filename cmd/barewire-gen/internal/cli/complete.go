@@ -50,10 +50,7 @@ func (a *app) complete(root *cobra.Command) {
 	schemas := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return []string{"bare"}, cobra.ShellCompDirectiveFilterFileExt
 	}
-	var formats []string
-	for _, f := range report.Formats {
-		formats = append(formats, string(f))
-	}
+	formats := namesOf(report.Formats)
 	flags := map[string]cobra.CompletionFunc{
 		"format": words(formats...), "color": words("auto", "always", "never"), "spec": words("11", "12", "13", "14"),
 		"from": words("bytes", "hex", "json"), "to": words("text", "json", "bytes", "hex"),

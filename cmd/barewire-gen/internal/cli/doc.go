@@ -22,11 +22,12 @@ func (a *app) docCommand() *cobra.Command {
 		Short: "Write a page about a schema",
 		Long: `Doc writes one page about a schema: its types with their comments, annotations,
 layouts and hashes, who uses them, and what lint finds, with its codes. The page is one file of HTML that
-needs no network, or Markdown. It goes to the standard output, or to a file.`,
+needs no network, or Markdown. It goes to the standard output, or to a file; beside a
+file, --format=json, github or sarif writes what lint finds.`,
 		Example: "  barewire-gen doc telemetry.bare\n  barewire-gen doc --markdown --out=telemetry.md telemetry.bare",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.format != report.Text {
-				return usagef(cmd, "doc writes HTML, or Markdown with --markdown; --format=%s does not go with it", a.format)
+			if a.format.IsMachine() && out == "" {
+				return usagef(cmd, "the page goes to the standard output, and so does --format=%s, which is for findings; give --out", a.format)
 			}
 			files, err := a.load(cmd, args, true)
 			if err != nil {
@@ -53,7 +54,11 @@ needs no network, or Markdown. It goes to the standard output, or to a file.`,
 				_, err = a.out.Write(page)
 				return err
 			}
-			return a.writePage(out, page)
+			state, err := a.writePage(out, page)
+			if err != nil || !a.format.IsMachine() {
+				return err
+			}
+			return a.report(found, report.File{Name: out, State: state})
 		},
 	}
 	f := cmd.Flags()
@@ -80,21 +85,25 @@ func (a *app) notAnInput(cmd *cobra.Command, out string, files []*source.File) e
 
 // writePage writes a page to a file, and leaves one that has it already alone. What is no file, as a pipe or
 // /dev/stdout, takes the page as any program's output.
-func (a *app) writePage(name string, page []byte) error {
+func (a *app) writePage(name string, page []byte) (state string, err error) {
 	o := &output{path: a.path(name), shown: name, content: page}
 	if info, err := os.Stat(o.path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return writeInto(o)
+		return "written", writeInto(o)
 	}
 	if exists(o.path) {
 		if err := o.loadAny(); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if err := write([]*output{o}); err != nil {
-		return err
+		return "", err
+	}
+	if o.same() {
+		a.say("%s is as it was", name)
+		return "unchanged", nil
 	}
 	a.say("wrote %s", name)
-	return nil
+	return "written", nil
 }
 
 // writeInto writes to what is there, and never puts a file in its place.

@@ -53,6 +53,7 @@ standard form.`,
 // formatAll formats each file by itself, and goes on after one with errors.
 func (a *app) formatAll(files []*source.File, f fmtFlags) error {
 	var found diag.List
+	var results bytes.Buffer // what goes to the standard output
 	var states []report.File
 	differs := false
 	for _, file := range files {
@@ -63,8 +64,9 @@ func (a *app) formatAll(files []*source.File, f fmtFlags) error {
 		}
 		o := &output{path: a.path(file.Name()), shown: file.Name(), content: printer.Format(tree), exists: true, old: file.Text()}
 		differs = differs || !o.same()
-		if err := a.formatted(o, f); err != nil {
-			return err
+		if err := a.formatted(&results, o, f); err != nil {
+			_, lost := a.out.Write(results.Bytes()) // of the files before it
+			return errors.Join(err, lost)
 		}
 		state := o.state()
 		if f.write && !o.same() {
@@ -72,8 +74,13 @@ func (a *app) formatAll(files []*source.File, f fmtFlags) error {
 		}
 		states = append(states, report.File{Name: o.shown, State: state})
 	}
-	// What is formatted goes to the standard output; with findings in JSON there,
-	// nobody could tell the two apart.
+	// What is formatted goes to the standard output, where nobody could tell it from
+	// findings in JSON: with those it is not written.
+	if len(found) == 0 || !a.format.IsMachine() {
+		if _, err := a.out.Write(results.Bytes()); err != nil {
+			return err
+		}
+	}
 	if a.format.IsMachine() && (f.list || f.diff || f.write) || len(found) > 0 {
 		if err := a.report(found, states...); err != nil {
 			return err
@@ -86,19 +93,19 @@ func (a *app) formatAll(files []*source.File, f fmtFlags) error {
 }
 
 // formatted does with one file what the flags ask for.
-func (a *app) formatted(o *output, f fmtFlags) error {
+func (a *app) formatted(results *bytes.Buffer, o *output, f fmtFlags) error {
 	if !f.list && !f.diff && !f.write {
-		_, err := a.out.Write(o.content)
-		return err
+		results.Write(o.content)
+		return nil
 	}
 	if o.same() {
 		return nil
 	}
 	if f.list && !a.format.IsMachine() {
-		fmt.Fprintln(a.out, o.shown)
+		fmt.Fprintln(results, o.shown)
 	}
 	if f.diff && !a.format.IsMachine() {
-		fmt.Fprintf(a.out, "%s", diff.Diff(o.shown, o.old, o.shown+" (formatted)", o.content))
+		fmt.Fprintf(results, "%s", diff.Diff(o.shown, o.old, o.shown+" (formatted)", o.content))
 	}
 	if !f.write {
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
 
@@ -97,6 +98,9 @@ func (a *app) initialize(cmd *cobra.Command, args []string, pkg string) error {
 		line:   fmt.Sprintf(generateFile, name, quoteArg(file)),
 	}); err != nil {
 		return err
+	}
+	if a.format == report.JSON {
+		return a.report(nil, report.File{Name: schema, State: "written"}, report.File{Name: line, State: "written"})
 	}
 	fmt.Fprintf(a.out, "wrote %s and %s; now:\n  go get -tool %s/cmd/barewire-gen\n  go generate ./%s\n", schema, line, modulePath, filepath.ToSlash(dir))
 	return nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/view"
 	"github.com/fidelityframework/barewire-gen/schema"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/source"
 )
 
 // layoutFlags choose among the pictures.
@@ -35,7 +38,11 @@ Without a type it shows all. An offset or size with a + is the least one. With
 
 --overview has one line for each type, --cacheline what lies in each cache line, --svg a
 picture, --html a page that is one file. --diff compares with an older version (a file, a
-directory, or git:ref[:path]) and ends with exit code 1 where something lies otherwise.`,
+directory, or git:ref[:path]) and ends with exit code 1 where something lies otherwise.
+
+With --format=json it writes what it would show; with --format=github or sarif what is
+found of how the types lie: padding, straddled lines, false sharing, and with --diff
+each difference, at its place.`,
 		Example: "  barewire-gen layout telemetry.bare Sample\n  barewire-gen layout --format=json telemetry.bare\n" +
 			"  barewire-gen layout --html telemetry.bare\n  barewire-gen layout --diff git:HEAD telemetry.bare",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -44,16 +51,22 @@ directory, or git:ref[:path]) and ends with exit code 1 where something lies oth
 			if err != nil {
 				return err
 			}
+			if err := f.fits(cmd, a.format); err != nil {
+				return err
+			}
 			s, found := schema.Compile(files, schema.Options{Spec: int(f.spec)})
 			if s == nil || found.HasErrors() {
 				return a.report(found)
 			}
-			if err := knownTypes(cmd, s, names); err != nil {
-				return err
-			}
 			wanted := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 			if f.diff != "" {
-				return a.layoutDiff(cmd, f.diff, inputs, view.Types(s, wanted), wanted)
+				return a.layoutDiff(cmd, f.diff, inputs, names, files[0], s)
+			}
+			if err := knownTypes(cmd, names, s); err != nil {
+				return err
+			}
+			if a.format.IsFindings() {
+				return a.report(layoutFindings(append(found, schema.Lint(s)...), files, s, wanted))
 			}
 			return a.layout(cmd, s, view.Types(s, wanted), f)
 		},
@@ -73,8 +86,6 @@ directory, or git:ref[:path]) and ends with exit code 1 where something lies oth
 func (a *app) layout(cmd *cobra.Command, s *schema.Schema, types []*view.Type, f layoutFlags) (err error) {
 	var out []byte
 	switch {
-	case a.format == report.JSON && (f.svg || f.html):
-		return usagef(cmd, "--svg and --html are formats of their own; --format=json does not go with them")
 	case a.format == report.JSON && f.cacheline:
 		type lines struct {
 			Name  string           `json:"name"`
@@ -119,17 +130,54 @@ func (a *app) page() int {
 	return view.Page
 }
 
-// layoutDiff compares layouts with those of an older version.
-func (a *app) layoutDiff(cmd *cobra.Command, version string, inputs []string, types []*view.Type, wanted func(string) bool) error {
+// fits refuses formats that the picture which was asked for cannot have.
+func (f layoutFlags) fits(cmd *cobra.Command, format report.Format) error {
+	switch {
+	case format.IsMachine() && (f.svg || f.html):
+		return usagef(cmd, "--svg and --html are formats of their own; --format=%s does not go with them", format)
+	case format.IsFindings() && (f.cacheline || f.overview):
+		return usagef(cmd, "--cacheline and --overview are drawings; --format=%s has findings, of layout without them", format)
+	}
+	return nil
+}
+
+// layoutFindings are what is found of how the wanted types lie, in the order of the source: alignment, padding, straddled
+// lines, false sharing.
+func layoutFindings(all diag.List, files []*source.File, s *schema.Schema, wanted func(string) bool) (list diag.List) {
+	for _, d := range all {
+		if !strings.HasPrefix(string(d.Code), "BW2") {
+			continue
+		}
+		for _, decl := range view.Decls(s) {
+			at := d.Primary.Span
+			if span := decl.Syntax.Span; wanted(decl.Name) && at.File == span.File && at.Start < span.End && at.End > span.Start {
+				list = append(list, d)
+			}
+		}
+	}
+	list.Sort(files)
+	return list
+}
+
+// layoutDiff compares the layouts of types, of all where none is named, with those of an older version. What is gone has
+// its place in file.
+func (a *app) layoutDiff(cmd *cobra.Command, version string, inputs, names []string, file *source.File, s *schema.Schema) error {
 	before, err := a.older(cmd, version, inputs)
 	if err != nil {
 		return err
 	}
 	old, found := schema.Compile(before, schema.Options{})
 	if old == nil {
-		return fmt.Errorf("the older version does not compile: %w", found.Err())
+		if err := a.report(errorsOf(found)); err != errFindings {
+			return err
+		}
+		return errors.New("the older version does not compile, so there is nothing to compare with")
 	}
-	changes := view.Diff(view.Types(old, wanted), types)
+	if err := knownTypes(cmd, names, old, s); err != nil {
+		return err
+	}
+	wanted := func(name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	changes := view.Diff(view.Types(old, wanted), view.Types(s, wanted))
 	switch {
 	case a.format == report.JSON:
 		if changes == nil {
@@ -139,6 +187,8 @@ func (a *app) layoutDiff(cmd *cobra.Command, version string, inputs []string, ty
 			Version int           `json:"version"`
 			Changes []view.Change `json:"changes"`
 		}{report.DocumentVersion, changes})
+	case a.format.IsFindings():
+		err = a.report(view.Findings(changes, file))
 	case len(changes) == 0:
 		_, err = fmt.Fprintf(a.out, "nothing lies otherwise than in %s\n", shownAs(before))
 	default:
@@ -164,11 +214,13 @@ func (a *app) splitTypes(args []string) (inputs, types []string) {
 	return inputs, types
 }
 
-// knownTypes is an error for the first name that the schema does not declare.
-func knownTypes(cmd *cobra.Command, s *schema.Schema, names []string) error {
+// knownTypes is an error for the first name that none of the schemas declares.
+func knownTypes(cmd *cobra.Command, names []string, schemas ...*schema.Schema) error {
 	var known []string
-	for _, d := range view.Decls(s) {
-		known = append(known, d.Name)
+	for _, s := range schemas {
+		for _, d := range view.Decls(s) {
+			known = append(known, d.Name)
+		}
 	}
 	for _, n := range names {
 		if slices.Contains(known, n) {

@@ -289,3 +289,65 @@ func FuzzEncode(f *testing.F) {
 		}
 	})
 }
+
+// TestEncodeRegion: JSON of a region becomes its memory again, and what is none says where and why.
+func TestEncodeRegion(t *testing.T) {
+	s, types := compiled(t, "type F u16 type B struct { a: u8 b: optional<u16> }")
+	for _, c := range []struct {
+		typ, json string
+		n         int
+		want      string // in hexadecimal, or the error
+	}{
+		{"F", `[{"element": 0, "offset": 0, "value": 1}, {"value": 515, "element": 1}]`, 2, "01000302"},
+		{"F", `[]`, 0, ""},
+		{"B", `[{"element":0,"offset":4,"value":{"a":5,"b":null}},{"element":1,"offset":12,"empty":true}]`, 2, "02000000050000000000000000000000"},
+		{"F", `[{"element": 0, "value": 1}]`, 2, "1:1: F: 1 element, and the region has 2"},
+		{"F", `[{"element": 0, "value": 1},{"element": 1, "value": 1}]`, 1, "1:1: F: 2 elements, and the region has 1"},
+		{"F", `[{"element": 1, "value": 1}]`, 1, "1:14: F[0]: element 1 stands where 0 should: all elements of a region are needed, in their order"},
+		{"F", `[{"value": 1}]`, 1, "1:2: F[0]: missing: element, its number"},
+		{"F", `[{"element": 0}]`, 1, "1:2: F[0]: it has to have a value"},
+		{"F", `[{"element": 0, "empty": true}]`, 1, `1:17: F[0]: an element has no "empty"; it has element, offset, value`},
+		{"B", `[{"element": 0, "empty": false}]`, 1, "1:26: B[0]: want true, have `false`"},
+		{"B", `[{"element": 0, "empty": true, "value": {"a": 1, "b": null}}]`, 1, "1:2: B[0]: it has to have a value, or be empty, and not both"},
+		{"B", `[{"element": 0, "error": "x"}]`, 1, "1:17: B[0]: the element was refused when it was read, so that it has no value; mend it"},
+		{"F", `[{"element": 0, "element": 0, "value": 1}]`, 1, `1:17: F[0]: "element" stands twice`},
+		{"F", `[{"element": 0, "offset": "x", "value": 1}]`, 1, "1:27: F[0]: want a number, have a string"},
+		{"F", `[{"element": 0, "value": 70000}]`, 1, "1:26: F[0]: `70000` is no u16"},
+		{"F", `{"element": 0}`, 1, "1:1: F: want an array with an object for each element, have an object"},
+		{"F", `[{"element": 0, "value": 1}] x`, 1, "1:30: F: want the end, have `x`"},
+		{"F", `[{"element": 0, "value": 1}`, 1, "1:28: F: want a comma or the end of the array, have the end"},
+	} {
+		var memory []byte
+		err := EncodeRegion(s.Layouts, types[c.typ], []byte(c.json), c.n, func(b []byte) error {
+			memory = append(memory, b...)
+			return nil
+		})
+		got := hex.EncodeToString(memory)
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", c.typ, c.json, got, c.want)
+		}
+	}
+}
+
+// FuzzEncodeRegion: no JSON panics, and memory that is made is read again as what it was made of.
+func FuzzEncodeRegion(f *testing.F) {
+	f.Add([]byte(`[{"element":0,"offset":4,"value":{"a":5,"b":null}},{"element":1,"offset":12,"empty":true}]`), uint8(2))
+	s, types := compiled(f, "type B struct { a: u8 b: optional<u16> }")
+	f.Fuzz(func(t *testing.T, text []byte, n uint8) {
+		_ = EncodeRegion(s.Layouts, types["B"], text, int(n), func(memory []byte) error {
+			msg, _, err := Element(s.Layouts, types["B"], memory)
+			if err != nil && !errors.Is(err, wire.ErrSlotEmpty) {
+				t.Fatalf("%x: %v", memory, err)
+			}
+			if err == nil {
+				if err := Walk(s.Layouts, types["B"], msg, nil); err != nil {
+					t.Fatalf("%x: %v", msg, err)
+				}
+			}
+			return nil
+		})
+	})
+}

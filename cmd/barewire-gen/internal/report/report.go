@@ -32,6 +32,9 @@ var Formats = []Format{Text, Short, JSON, SARIF, GitHub}
 // on the standard output, the others beside it.
 func (f Format) IsMachine() bool { return f == JSON || f == SARIF || f == GitHub }
 
+// IsFindings reports whether the format has findings and nothing else, so that no result of a command has a form in it.
+func (f Format) IsFindings() bool { return f == SARIF || f == GitHub }
+
 // Limit is how many errors the text and short formats show, and how many
 // warnings and remarks beside them. The machine formats have all.
 const Limit = 20
