@@ -11,8 +11,12 @@ import (
 // Option changes how memory is allocated.
 type Option func(*region.Spec)
 
-// HugePages asks for huge pages. Where there are none, the region has ordinary
-// ones: [Backing] tells.
+// HugePages asks for huge pages of 2 MiB. There are those that an administrator has reserved; those that Linux makes of memory files, which regions
+// are, if it may (/sys/kernel/mm/transparent_hugepage/shmem_enabled; doctor shows it); and, where it may not, those that it makes of other memory: the region has
+// no file then, and is copied to one when it is registered with package shm. Where there are none at all, it has ordinary ones. [Backing] tells.
+//
+// It is for who asks, and not what large regions have anyway: a page that is touched once takes 2 MiB, and where memory is in pieces the kernel moves it together
+// while the program waits for its first touch, which can take longer than ordinary pages do.
 func HugePages() Option { return func(s *region.Spec) { s.Huge = true } }
 
 // Named gives the region a name, for errors and logs.

@@ -1,8 +1,10 @@
 package platform
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 	"strings"
@@ -29,6 +31,7 @@ type Limits struct {
 
 	HugePages []HugePages  `json:"huge_pages"` // of the whole machine
 	THP       Fact[string] `json:"thp"`        // transparent huge pages: always, madvise, never
+	THPFiles  Fact[string] `json:"thp_files"`  // those of memory files, as regions are: always, within_size, advise, never, deny, force
 }
 
 // MayLock is the bytes that this process may lock: the limit, or any with the capability. Not known where neither is.
@@ -44,9 +47,9 @@ func (t *tree) limits() Limits {
 		PageSize:  t.pageSize(),
 		Maps:      t.number("proc/sys/vm/max_map_count"),
 		HugePages: t.hugePages("sys/kernel/mm/hugepages"),
-		THP:       then(t.text("sys/kernel/mm/transparent_hugepage/enabled"), bracketed),
 		Cgroup:    t.cgroupMemory(),
 	}
+	l.THP, l.THPFiles = t.transparent()
 	const meminfo = "proc/meminfo"
 	b, err := t.read(meminfo)
 	l.MemoryTotal = meminfoLine(b, err, meminfo, "MemTotal:")
@@ -66,6 +69,18 @@ func (t *tree) limits() Limits {
 	l.Memlock, l.MemlockHard = limit("Max locked memory", 0), limit("Max locked memory", 1)
 	l.OpenFiles = limit("Max open files", 0)
 	return l
+}
+
+// TransparentHugePages is whether the kernel makes pages huge by itself, of memory without a file and of memory files, as files below a root
+// say now: [Limits.THP] and [Limits.THPFiles].
+func TransparentHugePages(fsys fs.FS) (own, files Fact[string]) {
+	return newTree(context.Background(), fsys).transparent()
+}
+
+// transparent reads both. Source: the kernel's Documentation/admin-guide/mm/transhuge.rst.
+func (t *tree) transparent() (own, files Fact[string]) {
+	const dir = "sys/kernel/mm/transparent_hugepage"
+	return then(t.text(dir+"/enabled"), bracketed), then(t.text(dir+"/shmem_enabled"), bracketed)
 }
 
 // status is a line of /proc/self/status.

@@ -171,6 +171,9 @@ func (m *Machine) missingLimits(say sayer) {
 	if len(l.HugePages) > 0 && !slices.ContainsFunc(l.HugePages, func(h HugePages) bool { return h.Free.Or(0) > 0 }) {
 		say("free huge pages", "no pool has any", "as root: echo 512 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
 	}
+	if f := l.THPFiles.Or(""); (f == "never" || f == "deny") && l.THP.Or("never") != "never" {
+		say("huge pages of memory files", "regions are memory files, whose pages the kernel never makes huge ("+l.THPFiles.From+")", "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled")
+	}
 	if l.THP.Or("") == "never" {
 		say("transparent huge pages", "they are off ("+l.THP.From+")", "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled")
 	}

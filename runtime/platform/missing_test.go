@@ -47,6 +47,12 @@ func TestMissing(t *testing.T) {
 		"huge pages":           {made(map[string]string{"sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages": "0"}), "free huge pages", "nr_hugepages"},
 		"some of them":         {made(map[string]string{"sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages": "1"}), "free huge pages", ""},
 		"transparent ones":     {made(map[string]string{"sys/kernel/mm/transparent_hugepage/enabled": "always madvise [never]"}), "transparent huge pages", "echo madvise"},
+		"those of memory files": {made(map[string]string{"sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never", "sys/kernel/mm/transparent_hugepage/shmem_enabled": "always within_size advise [never] deny force"}),
+			"huge pages of memory files", "echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled"},
+		"files have some": {made(map[string]string{"sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never", "sys/kernel/mm/transparent_hugepage/shmem_enabled": "always within_size [advise] never deny force"}),
+			"huge pages of memory files", ""},
+		"none has some": {made(map[string]string{"sys/kernel/mm/transparent_hugepage/enabled": "always madvise [never]", "sys/kernel/mm/transparent_hugepage/shmem_enabled": "always within_size advise [never] deny force"}),
+			"huge pages of memory files", ""},
 	} {
 		said := ""
 		for _, l := range x.machine(t).Missing() {

@@ -104,6 +104,7 @@ type span struct {
 type ask struct {
 	size, align uintptr
 	huge        bool
+	tried       bool // there are no reserved huge pages for it
 	name        string
 	prepare     func(base unsafe.Pointer, size uintptr) error // see Spec
 }

@@ -12,20 +12,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const hugePage = 2 << 20 // of MFD_HUGETLB as it is asked for here
-
 // obtainFile maps a file that exists in memory only, memfd_create(2), shared, so
 // that it can be mapped into other processes. Its size is sealed.
 func obtainFile(a ask) (memory, error) {
 	if a.huge {
-		if m, err := mapMemfd(a, hugePage, unix.MFD_HUGETLB|unix.MFD_HUGE_2MB); err == nil {
-			m.huge = HugeReserved
-			return m, nil
+		if !a.tried {
+			if m, err := mapReserved(a); err == nil {
+				return m, nil
+			}
 		}
 		// There are too few, or none where they were wanted. Transparent huge pages need the alignment too.
 		a.align = max(a.align, hugePage)
 	}
 	return mapMemfd(a, pageSize(), 0)
+}
+
+// mapReserved maps a file whose pages are of those that are reserved to be huge.
+func mapReserved(a ask) (memory, error) {
+	m, err := mapMemfd(a, hugePage, unix.MFD_HUGETLB|unix.MFD_HUGE_2MB)
+	m.huge = HugeReserved
+	return m, err
 }
 
 // seals keep the size, and the seals: who is given the file to write to could else
@@ -73,8 +79,7 @@ func mapMemfd(a ask, page uintptr, flags int) (m memory, err error) {
 		if err := mapAt(at, size, fd, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 			return err
 		}
-		// Before anything is touched: pages do not grow later.
-		if a.huge && flags == 0 && unix.Madvise(unsafe.Slice((*byte)(at), size), unix.MADV_HUGEPAGE) == nil {
+		if a.huge && flags == 0 && advise(at, size, true) {
 			huge = HugeAdvised
 		}
 		return nil

@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fidelityframework/barewire-gen/runtime/platform"
 )
 
 // mappings counts this process's mappings of memory files, and all of them.
@@ -273,13 +275,89 @@ func TestHuge(t *testing.T) {
 			t.Errorf("advised: %d bytes at %p", n, h.Base())
 		}
 	case NotHuge:
-		t.Log("this kernel has no huge pages for memory files")
+		t.Log("this kernel makes no huge pages")
 	}
 	bytesOf(h)[n-1] = 1
 	if h := newRegion(t, Spec{Type: ticks, Count: 1}); h.Huge() != NotHuge {
 		t.Error("huge without being asked for")
 	} else {
 		mustClose(t, h)
+	}
+}
+
+// TestHugePolicy: where the kernel makes pages huge of memory without a file only, memory that is to have some is such, says so, and gets a file
+// when it is shared; where it makes none at all the memory does not say that it has some.
+func TestHugePolicy(t *testing.T) {
+	is := func(v string) platform.Fact[string] { return platform.Fact[string]{Value: v, From: "a/policy"} }
+	old := transparent
+	t.Cleanup(func() { transparent = old })
+	for _, c := range []struct {
+		own, files platform.Fact[string]
+		file       bool
+		huge       Huge
+	}{
+		{is("madvise"), is("never"), false, HugeAdvised},
+		{is("always"), is("deny"), false, HugeAdvised},
+		{is("never"), is("never"), true, NotHuge},
+		{is("never"), is("advise"), true, HugeAdvised},
+		{is("madvise"), is("within_size"), true, HugeAdvised},
+		{platform.Fact[string]{}, platform.Fact[string]{}, true, HugeAdvised}, // nobody says, so the kernel is asked
+	} {
+		transparent = func() (own, files platform.Fact[string]) { return c.own, c.files }
+		prepared := 0
+		h := newRegion(t, Spec{Type: ticks, Count: 5 * hugePage / 64 / 2, Huge: true, Prepare: func(unsafe.Pointer, uintptr) error { prepared++; return nil }})
+		if h.Huge() == HugeReserved {
+			mustClose(t, h)
+			t.Skip("this machine has reserved huge pages")
+		}
+		if h.Huge() != c.huge || (h.NoFile() == nil) != c.file || uintptr(h.Base())%hugePage != 0 || prepared != 1 {
+			t.Errorf("%v, %v: huge %v, no file: %v, at %p, prepared %d times", c.own, c.files, h.Huge(), h.NoFile(), h.Base(), prepared)
+		}
+		if !c.file && !strings.Contains(h.NoFile().Error(), "a/policy is "+c.files.Value) {
+			t.Errorf("it has no file: %v", h.NoFile())
+		}
+		b := bytesOf(h)
+		b[0], b[len(b)-1] = 1, 2
+		if err := h.Share(); err != nil {
+			t.Fatal(err)
+		}
+		if b := bytesOf(h); b[0] != 1 || b[len(b)-1] != 2 || h.NoFile() != nil || h.Huge() == HugeAdvised && filesNever(c.files) {
+			t.Errorf("%v, %v: shared it has %d and %d, huge %v, no file: %v", c.own, c.files, b[0], b[len(b)-1], h.Huge(), h.NoFile())
+		}
+		mustClose(t, h)
+	}
+}
+
+// TestHugeHere: on this machine, memory that says it has no huge pages has none, as the kernel counts them. It need not have some where it is advised.
+func TestHugeHere(t *testing.T) {
+	own, files := platform.TransparentHugePages(os.DirFS("/"))
+	h := newRegion(t, Spec{Type: ticks, Count: 16 * hugePage / 64, Huge: true})
+	defer mustClose(t, h)
+	b := bytesOf(h)
+	for i := 0; i < len(b); i += 4096 {
+		b[i] = 1
+	}
+	smaps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := ""
+	base := fmt.Sprintf("%x-", uintptr(h.Base()))
+	if _, rest, ok := strings.Cut("\n"+string(smaps), "\n"+base); ok {
+		for line := range strings.Lines(rest) {
+			if key, v, _ := strings.Cut(line, ":"); key == "AnonHugePages" || key == "ShmemPmdMapped" {
+				if v = strings.TrimSpace(v); v != "0 kB" {
+					counted += " " + key + " " + v
+				}
+			}
+			if strings.HasPrefix(line, "VmFlags") {
+				break
+			}
+		}
+	}
+	t.Logf("THP %v, of files %v: the region says %v, the kernel counts%s", own, files, h.Huge(), counted)
+	if h.Huge() == NotHuge && counted != "" {
+		t.Errorf("it says that it has no huge pages, and the kernel counts%s", counted)
 	}
 }
 

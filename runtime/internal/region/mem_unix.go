@@ -19,6 +19,12 @@ func obtain(a ask) (memory, error) {
 	if Race && a.prepare == nil {
 		return fromHeap(a, errRaceHeap)
 	}
+	if a.huge {
+		if m, err := obtainHuge(a); err == nil {
+			return m, nil
+		}
+		a.tried = true
+	}
 	m, err := obtainFile(a)
 	if _, ok := err.(*placeError); err == nil || ok {
 		return m, err
@@ -28,13 +34,18 @@ func obtain(a ask) (memory, error) {
 
 // mapAnonymous maps memory that has no file, because of why.
 func mapAnonymous(a ask, why error) (memory, error) {
+	huge := NotHuge
 	m, err := mapAround(a, pageSize(), func(at unsafe.Pointer, size uintptr) error {
-		return mapAt(at, size, -1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		err := mapAt(at, size, -1, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err == nil && a.huge && advise(at, size, false) {
+			huge = HugeAdvised
+		}
+		return err
 	})
 	if err != nil {
 		return memory{}, err
 	}
-	m.noFile = why
+	m.noFile, m.huge = why, huge
 	return m, nil
 }
 

@@ -336,11 +336,15 @@ func (p *printer) gpu(g *platform.GPUs) {
 
 func (p *printer) limits(l *platform.Limits) {
 	p.line("\nLimits:")
+	transparent := or(l.THP, "unknown")
+	if l.THPFiles.Known() {
+		transparent += "; of memory files " + l.THPFiles.Value
+	}
 	rows := [][]string{
 		{"locked memory", size(l.MayLock())},
 		{"of the control group", size(l.Cgroup)},
 		{"page", size(l.PageSize)},
-		{"transparent huge pages", or(l.THP, "unknown")},
+		{"transparent huge pages", transparent},
 	}
 	for _, h := range l.HugePages {
 		rows = append(rows, []string{"huge pages of " + platform.FormatBytes(h.Size), fmt.Sprintf("%s free of %s", or(h.Free, "?"), or(h.Total, "?"))})
