@@ -68,6 +68,16 @@ type ProtectionDomain interface {
 	Close() error
 }
 
+// Revoker is a [ProtectionDomain] that can end what a registration grants and leave the registration whole. It is optional:
+// without it the memory is registered anew.
+type Revoker interface {
+	// Revoke ends the remote key of a registration for good, as Deregister does, and nothing else: its local key, what is in progress with
+	// it, and other registrations of the memory are as before. It returns the keys that the registration has from
+	// then on, the same but for R, which is zero. An error that wraps errors.ErrUnsupported says why this
+	// one cannot be ended so: then nothing was done. After another error call again.
+	Revoke(ctx context.Context, k Keys) (Keys, error)
+}
+
 // Acceptor is a listening address.
 type Acceptor interface {
 	Addr() string

@@ -28,6 +28,7 @@ type registration struct {
 	ending  bool // Deregister began
 	ended   bool
 	stale   []Keys             // revoked, and not yet ended by the provider
+	anew    error              // why revoking registered it anew, though the provider can revoke
 	told    map[*Conn]struct{} // connections whose peers were given the remote key
 	scoped  map[*scope]struct{}
 }

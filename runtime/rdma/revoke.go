@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -14,6 +15,12 @@ import (
 // of its own side. Peers that were given the key are told, so that their
 // operations are refused before they are posted where the news came first; else
 // they fail. After an error the region is still good, and what it grants may be revoked or not.
+//
+// Where the device can it ends the key alone (a memory window): the registration stays, and so does what is in flight of the own side. Where it cannot
+// the memory is registered anew, without remote rights; that waits for what is in flight, and takes as much pinned memory once more for
+// a moment. [EventRevoked] says why it was that.
+//
+// The region may be granted again at once, under another key: with [Grant] to one peer, and with [Also] to all.
 //
 //barewire:effect uses=mr
 func Revoke[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess](ctx context.Context, mr *barewire.Region[T, R, A]) error {
@@ -36,7 +43,7 @@ func Revoke[T barewire.Fixed[T], R barewire.Registrable, A barewire.RemoteAccess
 	return nil
 }
 
-// revoke registers the memory anew without remote rights and ends what peers know.
+// revoke ends the remote key and what peers know of it, and the keys of single connections.
 func (r *registration) revoke(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,22 +51,18 @@ func (r *registration) revoke(ctx context.Context) error {
 		return ErrNotRegistered
 	}
 	if !r.revoked {
-		fresh, err := r.dom.pd.Register(memoryOf(r.h), 0, nil)
-		if err != nil {
-			return fmt.Errorf("registering it without remote rights: %w", r.dom.because(err))
+		if err := r.withdraw(ctx); err != nil {
+			return err
 		}
-		r.tellLocked()
-		old := r.keys
-		r.lkey.Store(uint32(fresh.L))
-		r.keys, r.revoked = fresh, true
-		r.stale = append(r.stale, old)
 	}
-	// Operations that were posted with the old local key end first.
-	if err := r.dom.quiesce(ctx); err != nil {
-		return err
-	}
-	if err := r.endStale(ctx); err != nil {
-		return err
+	if len(r.stale) > 0 {
+		// Operations that were posted with the old local key end first.
+		if err := r.dom.quiesce(ctx); err != nil {
+			return err
+		}
+		if err := r.endStale(ctx); err != nil {
+			return err
+		}
 	}
 	for s := range r.scoped {
 		if err := s.end(ctx); err != nil {
@@ -67,7 +70,33 @@ func (r *registration) revoke(ctx context.Context) error {
 		}
 		delete(r.scoped, s)
 	}
-	r.dom.dev.cfg.see(Event{Kind: EventRevoked, Name: r.h.Name()})
+	r.dom.dev.cfg.see(Event{Kind: EventRevoked, Name: r.h.Name(), Err: r.anew})
+	return nil
+}
+
+// withdraw ends the remote key, if the provider can do that alone, or registers the memory anew without remote rights: what it was before is
+// stale then. The registration's lock is held.
+func (r *registration) withdraw(ctx context.Context) error {
+	if pd, ok := r.dom.pd.(Revoker); ok {
+		keys, err := pd.Revoke(ctx, r.keys)
+		if err == nil {
+			r.tellLocked()
+			r.keys, r.revoked = keys, true
+			return nil
+		}
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return r.dom.because(err)
+		}
+		r.anew = err
+	}
+	fresh, err := r.dom.pd.Register(memoryOf(r.h), 0, nil)
+	if err != nil {
+		return fmt.Errorf("registering it without remote rights: %w", r.dom.because(err))
+	}
+	r.tellLocked()
+	r.stale = append(r.stale, r.keys)
+	r.lkey.Store(uint32(fresh.L))
+	r.keys, r.revoked = fresh, true
 	return nil
 }
 
@@ -110,7 +139,8 @@ type scope struct {
 // Grant gives the peer of one connection, and nobody else, some of the rights of
 // a region: the key is good on that connection only, until [Scoped.Revoke], and as
 // long as mr is registered. The error is [ErrNoScope] where the device cannot
-// do it ([Limits].ConnGrants), and [ErrRights] where g grants more than mr does.
+// do it ([Limits].ConnGrants), and [ErrRights] where g grants more than mr does. A region whose grants were
+// taken back ([Revoke]) can be granted so again.
 //
 //barewire:effect uses=mr, meets=mr of c
 func Grant[T barewire.Fixed[T], R barewire.Registrable, A, B barewire.RemoteAccess](c *Conn, mr *barewire.Region[T, R, A], g barewire.Grant[T, B]) (*Scoped[T, B], error) {
@@ -151,7 +181,7 @@ func (r *registration) scope(c *Conn, rights barewire.Rights) (*scope, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended || r.revoked {
+	if r.ended || r.ending {
 		return nil, ErrRevoked
 	}
 	if !c.ctl.remember(r) {

@@ -169,7 +169,7 @@ const (
 	EventDeregistered                      // a region is no longer known
 	EventOffered                           // Name is offered
 	EventGranted                           // the key of what is offered as Name was given to the peer
-	EventRevoked                           // the keys of a region are no longer good
+	EventRevoked                           // the keys of a region are no longer good; Err, where there is one, says why the device could not end them alone, and the memory was registered anew
 	EventNotConnected                      // a peer came to a listener and was not heard out, or could not be taken in: Err says why
 	EventDevice                            // the device reports what is no completion, as that its port is down, or up again: Name is the device, and Err says what
 )

@@ -84,8 +84,7 @@ func Pages(base unsafe.Pointer, size uintptr) (map[int]int, error) {
 		for i := range n {
 			at[i], status[i] = unsafe.Add(first, (from+i)*page), unset
 		}
-		_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, n, uintptr(unsafe.Pointer(&at[0])), 0, uintptr(unsafe.Pointer(&status[0])), 0)
-		if errno != 0 {
+		if errno := movePages(at[:n], nil, status, 0); errno != 0 {
 			return nil, fmt.Errorf("move_pages: %w: %w", errno, ErrUntold)
 		}
 		for _, s := range status[:n] {
@@ -93,6 +92,36 @@ func Pages(base unsafe.Pointer, size uintptr) (map[int]int, error) {
 		}
 	}
 	return found, nil
+}
+
+// NodesOf are the nodes of pages, each told by an address in it; negative for one that was never touched, or that the kernel knows nothing
+// of. The error wraps [ErrUntold].
+func NodesOf(pages []unsafe.Pointer) ([]int32, error) {
+	nodes := make([]int32, len(pages))
+	for i := range nodes {
+		nodes[i] = unset
+	}
+	if errno := movePages(pages, nil, nodes, 0); errno != 0 {
+		return nil, fmt.Errorf("move_pages: %w: %w", errno, ErrUntold)
+	}
+	return nodes, nil
+}
+
+// MoveEach asks the kernel to take pages to nodes, each to its own. Pages that are not there, that others have mapped too, or that are pinned stay
+// where they are, without a word: [NodesOf] tells. The error is of a call that did nothing.
+func MoveEach(pages []unsafe.Pointer, nodes []int32) error {
+	errno := movePages(pages, nodes, make([]int32, len(pages)), move)
+	return means("move_pages", errno)
+}
+
+// movePages is move_pages(2) of this process. Nil nodes ask where pages are; status has room for as many as there are pages.
+func movePages(pages []unsafe.Pointer, nodes, status []int32, flags uintptr) unix.Errno {
+	if len(pages) == 0 {
+		return 0
+	}
+	_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)), uintptr(unsafe.Pointer(&pages[0])),
+		uintptr(unsafe.Pointer(unsafe.SliceData(nodes))), uintptr(unsafe.Pointer(&status[0])), flags)
+	return errno
 }
 
 // touch has all pages of a new mapping made. An error comes where a touch would kill: no huge page is left, the memory is

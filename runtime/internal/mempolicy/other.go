@@ -19,6 +19,10 @@ func Here() (cpu, node int, err error) { return -1, -1, errOS }
 
 func Pages(unsafe.Pointer, uintptr) (map[int]int, error) { return nil, errOS }
 
+func NodesOf([]unsafe.Pointer) ([]int32, error) { return nil, errOS }
+
+func MoveEach([]unsafe.Pointer, []int32) error { return errOS }
+
 func Strict(unsafe.Pointer, uintptr, int) error { return errOS }
 
 func Spread(unsafe.Pointer, uintptr, ...int) error { return errOS }

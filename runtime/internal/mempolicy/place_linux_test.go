@@ -146,3 +146,25 @@ func TestSet(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestEach asks where single pages are, and has them go where they are, in no order and more than once.
+func TestEach(t *testing.T) {
+	possible(t)
+	page := os.Getpagesize()
+	base := mapped(t, 4*page, false)
+	*(*byte)(base), *(*byte)(unsafe.Add(base, 2*page+5)) = 1, 2
+	pages := []unsafe.Pointer{unsafe.Add(base, 2*page), base, unsafe.Add(base, 3*page), base}
+	nodes, err := NodesOf(pages)
+	if err != nil || nodes[0] < 0 || nodes[1] < 0 || nodes[2] >= 0 || nodes[3] != nodes[1] {
+		t.Fatalf("the nodes are %v, %v", nodes, err)
+	}
+	if err := MoveEach(pages[:2], nodes[:2]); err != nil {
+		t.Error(err)
+	}
+	if now, err := NodesOf(pages[:2]); err != nil || !slices.Equal(now, nodes[:2]) {
+		t.Errorf("the nodes were %v, and are %v, %v", nodes[:2], now, err)
+	}
+	if none, err := NodesOf(nil); err != nil || len(none) != 0 {
+		t.Errorf("of no pages: %v, %v", none, err)
+	}
+}

@@ -23,6 +23,7 @@ var typedChecks = []check{
 	{"typed-mistakes", checkTypedMistakes},
 	{"typed-forged", checkTypedForged},
 	{"typed-revoked", checkTypedRevoked},
+	{"typed-granted-again", checkTypedGrantedAgain},
 	{"typed-ends", checkTypedEnds},
 	{"typed-close-in-traffic", checkTypedCloseInTraffic},
 	{"typed-several-goroutines", checkTypedSeveral},

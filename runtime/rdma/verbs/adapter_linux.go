@@ -42,6 +42,7 @@ type adapter struct {
 	level          uint8 // service level
 	demand         bool  // memory is registered on demand, and not pinned
 	atomicOnDemand bool  // such memory may have atomic operations
+	settles        bool  // see settles
 	buffers        bool  // the device registers memory by a dma-buf
 	byCM           bool  // connections are made by rdma_cm: peers are other programs
 	handshake      time.Duration
@@ -49,6 +50,7 @@ type adapter struct {
 	events         *events
 	removals       *removals
 	going          atomic.Bool // the device is being removed
+	windowless     atomic.Bool // a region had no window, and it was said
 	portDown       atomic.Bool // so the device said last
 	observer       func(rdma.Event)
 	fatal          atomic.Bool // the device has failed: what it still does is nothing
@@ -59,8 +61,8 @@ type adapter struct {
 	queues  map[uintptr]*queue // by struct ibv_qp
 }
 
-// calls are the functions of the data path: those of the device's own library, which the inline functions of the header call.
-type calls struct{ pollCQ, reqNotify, postSend, postRecv, allocMW, deallocMW uintptr }
+// calls are the functions of the data path, and of windows: those of the device's own library, which the inline functions of the header call.
+type calls struct{ pollCQ, reqNotify, postSend, postRecv, allocMW, bindMW, deallocMW uintptr }
 
 var errClosed = errors.New("it is closed")
 
@@ -118,7 +120,7 @@ func (a *adapter) start() error {
 	a.calls = calls{
 		pollCQ: uintptr(c.U64(abi.ContextPollCQ)), reqNotify: uintptr(c.U64(abi.ContextReqNotifyCQ)),
 		postSend: uintptr(c.U64(abi.ContextPostSend)), postRecv: uintptr(c.U64(abi.ContextPostRecv)),
-		allocMW: uintptr(c.U64(abi.ContextAllocMW)), deallocMW: uintptr(c.U64(abi.ContextDeallocMW)),
+		allocMW: uintptr(c.U64(abi.ContextAllocMW)), bindMW: uintptr(c.U64(abi.ContextBindMW)), deallocMW: uintptr(c.U64(abi.ContextDeallocMW)),
 	}
 	if a.calls.allocMW == 0 || a.calls.deallocMW == 0 {
 		a.port.caps &^= abi.CapWindow
@@ -131,7 +133,7 @@ func (a *adapter) start() error {
 			return err
 		}
 	}
-	a.buffers = a.takesDMABuf()
+	a.buffers, a.settles = a.takesDMABuf(), settles(sysfs, a.port.device)
 	var err error
 	if a.events, err = listenEvents(a, int(int32(c.U32(abi.ContextAsyncFD)))); err != nil {
 		return err

@@ -167,7 +167,7 @@ func (c *control) heard(m exchange.MessageMember) error {
 		r, why := q.dom.asked(q, rdma.RKey(m.Key), m.Epoch)
 		answer := &exchange.Answer{ID: m.ID, Text: why}
 		if r != nil {
-			answer.Addr, answer.Bytes, answer.Rights = r.addr, r.len, uint16(r.rights)
+			answer.Addr, answer.Bytes, answer.Rights = r.keys.Addr, r.len, uint16(r.rights)
 			if r.only != nil {
 				answer.Rights |= onlyYours
 			}

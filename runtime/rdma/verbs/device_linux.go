@@ -80,10 +80,13 @@ func (p *port) detail() string {
 	if p.firmware != "" {
 		s += ", firmware " + p.firmware
 	}
-	if p.windows() {
-		s += ", memory windows of type 2"
-	} else {
-		s += ", no memory windows of type 2"
+	switch {
+	case p.windows():
+		s += ", memory windows"
+	case p.caps&abi.CapWindow != 0:
+		s += ", memory windows but not of type 2"
+	default:
+		s += ", no memory windows"
 	}
 	for _, g := range p.gids {
 		if g.dev != "" {

@@ -38,11 +38,17 @@
 // was deregistered in between. Addresses are random where the library can register memory at addresses of one's
 // own choice (ibv_reg_mr_iova, rdma-core 24), else they are those of the process.
 //
-// A key for one connection only ([rdma.Grant]) is a memory window of type 2, where the device has them (Limits.ConnGrants, and
-// DeviceInfo.Detail says it): the device lets the peer of that connection use it, and nobody else, and the peer may give it back by a send
-// ([rdma.SendInvalidate]). Revoking such a grant ends its window, and the registration behind it. What a region grants to all
-// connections of its domain is no window, since a window of type 2 is one connection's: [rdma.Revoke] deregisters it. Where the device has no such
-// windows all revoking deregisters, and there are no keys for one connection. The device refuses what still comes, either way.
+// A key for one connection only ([rdma.Grant]) is a memory window of type 2, where the device has them (Limits.ConnGrants): the device lets the peer of that connection use it, and nobody else, and the peer may give it back by a send
+// ([rdma.SendInvalidate]). Revoking such a grant ends its window, and the registration behind it.
+//
+// What a region grants to all connections of its domain is a memory window of type 1, where the device has them: [rdma.Revoke] ends the window, and
+// leaves the registration, what its own side has in flight, and other grants as they are. rdma_rxe may still be copying a packet when its
+// window has ended, so the window has a registration of its own behind it there, which ends too; memory with remote rights is pinned twice on it, which
+// the limit of locked memory counts. A domain has one queue pair more then, connected with itself, which binds these windows.
+//
+// There are no windows on a device that has none (DeviceInfo.Detail), on iWARP devices, on memory on demand, and when the device has no more of them, which
+// the log says. Revoking then registers the memory anew without remote rights and ends the registration before; [rdma.EventRevoked] says why. Where there are none of
+// type 2 there are no keys for one connection. The device refuses what still comes, either way.
 //
 // A send may ask for the event of its receiver ([rdma.Conn.SendSolicited]). Devices wake the receiver, and do not tell it which sends
 // asked: completions of this package do not say it.

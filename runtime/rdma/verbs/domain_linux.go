@@ -19,6 +19,7 @@ type domain struct {
 	adapter *adapter
 	pd      uintptr // struct ibv_pd
 	word    flushWord
+	binder  binder
 	life    context.Context // ends when Close begins
 	die     context.CancelFunc
 	pinning sync.WaitGroup // registrations that are being made
@@ -159,7 +160,7 @@ func (d *domain) Close() error {
 	for _, r := range d.regions() {
 		errs = append(errs, d.end(r))
 	}
-	errs = append(errs, d.endWord())
+	errs = append(errs, d.binder.close(d), d.endWord())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("verbs: close the domain: %w", err)
 	}

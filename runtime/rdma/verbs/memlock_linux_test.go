@@ -10,10 +10,12 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
 )
 
@@ -83,15 +85,16 @@ func TestLostPlacement(t *testing.T) {
 		b[i*page] = byte(i + 1) // the last one is not there
 	}
 	m := memory(b, "placed")
-	pl := &places{base: uintptr(m.Base), count: 4}
+	pl := &places{base: m.Base, count: 4}
 	for i := range 4 {
-		pl.pages = append(pl.pages, pl.base+uintptr(i*page))
+		pl.pages = append(pl.pages, unsafe.Add(m.Base, i*page))
 	}
-	if pl.nodes = nodesOf(pl.pages); pl.nodes == nil {
+	var err error
+	if pl.nodes, err = mempolicy.NodesOf(pl.pages); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal("the kernel does not tell where pages are: move_pages(2) fails")
+			t.Fatal(err)
 		}
-		t.Skip("the kernel does not tell where pages are: move_pages(2) fails")
+		t.Skip(err)
 	}
 	if e := pl.moved(); e != nil {
 		t.Fatalf("nothing moved, and it says %v", e)

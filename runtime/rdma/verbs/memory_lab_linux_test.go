@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
@@ -176,11 +177,11 @@ func onNode(t testing.TB, n, node int) []byte {
 func pagesAt(t testing.TB, b []byte) map[int32]int {
 	t.Helper()
 	at := map[int32]int{}
-	var pages []uintptr
+	var pages []unsafe.Pointer
 	for i := 0; i < len(b); i += os.Getpagesize() {
-		pages = append(pages, uintptr(unsafe.Pointer(&b[i])))
+		pages = append(pages, unsafe.Pointer(&b[i]))
 	}
-	for _, node := range nodesOf(pages) {
+	for _, node := range must(mempolicy.NodesOf(pages))(t) {
 		at[node]++
 	}
 	return at

@@ -5,12 +5,11 @@ package verbs
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 )
@@ -18,9 +17,9 @@ import (
 // places is where the pages of memory were before it was pinned: the kernel moves long-term pins out of movable zones, and ignores
 // the policy of the memory when it chooses where to (mm/gup.c). Every call succeeds.
 type places struct {
-	base  uintptr
-	count int       // pages
-	pages []uintptr // addresses of those that are looked at
+	base  unsafe.Pointer
+	count int              // pages
+	pages []unsafe.Pointer // those that are looked at
 	nodes []int32
 }
 
@@ -34,13 +33,14 @@ func whereIs(base unsafe.Pointer, n int) *places {
 		return nil
 	}
 	page := os.Getpagesize()
-	from, pages := uintptr(base)&^uintptr(page-1), (n+page-1)/page
+	from, pages := unsafe.Add(base, -int(uintptr(base)%uintptr(page))), (n+page-1)/page
 	step := max((pages+maxSampled-1)/maxSampled, 1)
 	p := &places{base: from, count: pages}
 	for i := 0; i < pages; i += step {
-		p.pages = append(p.pages, from+uintptr(i*page))
+		p.pages = append(p.pages, unsafe.Add(from, i*page))
 	}
-	if p.nodes = nodesOf(p.pages); p.nodes == nil {
+	var err error
+	if p.nodes, err = mempolicy.NodesOf(p.pages); err != nil {
 		return nil
 	}
 	return p
@@ -48,22 +48,8 @@ func whereIs(base unsafe.Pointer, n int) *places {
 
 // placed reports whether memory, or this thread, has a policy that names nodes.
 func placed(base unsafe.Pointer) bool {
-	const byAddress = 1 << 1 // MPOL_F_ADDR
-	mode := int32(0)
-	_, _, errno := unix.Syscall6(unix.SYS_GET_MEMPOLICY, uintptr(unsafe.Pointer(&mode)), 0, 0, uintptr(base), byAddress, 0)
-	return errno == 0 && mode&0xff != unix.MPOL_DEFAULT && mode&0xff != unix.MPOL_LOCAL
-}
-
-// nodesOf are the nodes of pages, negative where there is no page; nil where the kernel does not tell.
-func nodesOf(pages []uintptr) []int32 {
-	nodes := make([]int32, len(pages))
-	_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)), uintptr(unsafe.Pointer(&pages[0])), 0,
-		uintptr(unsafe.Pointer(&nodes[0])), 0)
-	runtime.KeepAlive(pages)
-	if errno != 0 {
-		return nil
-	}
-	return nodes
+	mode, _, err := mempolicy.PolicyOf(base)
+	return err == nil && mode != mempolicy.Default && mode != mempolicy.Local
 }
 
 // moved is an error where pages have moved to another node.
@@ -72,7 +58,11 @@ func (p *places) moved() *lostError {
 		return nil
 	}
 	e := &lostError{was: p}
-	for i, now := range nodesOf(p.pages) {
+	nodes, err := mempolicy.NodesOf(p.pages)
+	if err != nil {
+		return nil // it told before
+	}
+	for i, now := range nodes {
 		if now >= 0 && p.nodes[i] >= 0 && now != p.nodes[i] {
 			e.moved, e.from, e.to = e.moved+1, p.nodes[i], now
 		}
@@ -100,11 +90,11 @@ func (e *lostError) Unwrap() error { return barewire.ErrPlacementLost }
 // restore moves the pages back, when they are not pinned any more. Pages that were not looked at go where those before them were.
 func (e *lostError) restore() {
 	const atOnce = 4096
-	page, next, node := uintptr(os.Getpagesize()), 0, e.from
-	var pages []uintptr
+	page, next, node := os.Getpagesize(), 0, e.from
+	var pages []unsafe.Pointer
 	var nodes []int32
 	for i := range e.was.count {
-		at := e.was.base + uintptr(i)*page
+		at := unsafe.Add(e.was.base, i*page)
 		if next < len(e.was.pages) && e.was.pages[next] == at {
 			if e.was.nodes[next] >= 0 {
 				node = e.was.nodes[next]
@@ -113,19 +103,10 @@ func (e *lostError) restore() {
 		}
 		pages, nodes = append(pages, at), append(nodes, node)
 		if len(pages) == atOnce || i == e.was.count-1 {
-			movePages(pages, nodes)
+			_ = mempolicy.MoveEach(pages, nodes) // what does not go stays
 			pages, nodes = pages[:0], nodes[:0]
 		}
 	}
-}
-
-// movePages asks the kernel to move pages to nodes. Those that are not there it leaves out.
-func movePages(pages []uintptr, nodes []int32) {
-	status := make([]int32, len(pages))
-	_, _, _ = unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(pages)), uintptr(unsafe.Pointer(&pages[0])),
-		uintptr(unsafe.Pointer(&nodes[0])), uintptr(unsafe.Pointer(&status[0])), unix.MPOL_MF_MOVE)
-	runtime.KeepAlive(pages)
-	runtime.KeepAlive(nodes)
 }
 
 // manyNodes reports whether memory can be at more than one node, as far as the machine had them when it was asked first.

@@ -68,19 +68,15 @@ func (h *hardware) make(d *domain) error {
 	if h.channel, err = lib.make("ibv_create_comp_channel", lib.createChannel, a.ctx); err != nil {
 		return err
 	}
-	entries := a.depth + a.receives + bindRoom + cqSpare
-	if h.cq, err = lib.make(fmt.Sprintf("ibv_create_cq of %d entries", entries), lib.createCQ, a.ctx, uintptr(entries), 0, h.channel, 0); err != nil {
+	if err := h.makeCQ(d, a.depth+a.receives+bindRoom+cqSpare); err != nil {
 		return err
-	}
-	if have := abi.At(h.cq).U32(abi.CQEntries); int(have) < entries-cqSpare {
-		return fmt.Errorf("the device made a completion queue of %d entries, and %d were asked for: completions would be lost", have, entries)
 	}
 	scratch, err := abi.NewBlock(4096)
 	if err != nil {
 		return err
 	}
 	defer scratch.Free()
-	if err := h.makeQP(d, scratch); err != nil {
+	if err := h.makeQP(d, scratch, a.depth+bindRoom, a.receives); err != nil {
 		return err
 	}
 	h.psn = rand.Uint32() & 0xffffff
@@ -90,16 +86,28 @@ func (h *hardware) make(d *domain) error {
 	return h.init(d, scratch)
 }
 
+// makeCQ makes the completion queue, whose events go to the channel if there is one.
+func (h *hardware) makeCQ(d *domain, entries int) (err error) {
+	a, lib := d.adapter, d.adapter.lib
+	if h.cq, err = lib.make(fmt.Sprintf("ibv_create_cq of %d entries", entries), lib.createCQ, a.ctx, uintptr(entries), 0, h.channel, 0); err != nil {
+		return err
+	}
+	if have := abi.At(h.cq).U32(abi.CQEntries); int(have) < entries-cqSpare {
+		return fmt.Errorf("the device made a completion queue of %d entries, and %d were asked for: completions would be lost", have, entries)
+	}
+	return nil
+}
+
 // makeQP makes the queue pair, with as much room for data inside requests as the device gives.
-func (h *hardware) makeQP(d *domain, b abi.Block) error {
+func (h *hardware) makeQP(d *domain, b abi.Block, sends, receives int) error {
 	a, lib := d.adapter, d.adapter.lib
 	var err error
 	for _, inline := range []int{128, 64, 32, 0} {
 		b.Clear(0, abi.InitAttrSize)
 		b.Put64(abi.InitAttrSendCQ, uint64(h.cq))
 		b.Put64(abi.InitAttrRecvCQ, uint64(h.cq))
-		b.Put32(abi.InitAttrMaxSend, uint32(a.depth+bindRoom))
-		b.Put32(abi.InitAttrMaxRecv, uint32(a.receives))
+		b.Put32(abi.InitAttrMaxSend, uint32(sends))
+		b.Put32(abi.InitAttrMaxRecv, uint32(receives))
 		b.Put32(abi.InitAttrSendSGE, uint32(min(a.port.maxSGE, rdma.MaxSegments)))
 		b.Put32(abi.InitAttrRecvSGE, 1)
 		b.Put32(abi.InitAttrMaxInline, uint32(inline))
@@ -110,7 +118,7 @@ func (h *hardware) makeQP(d *domain, b abi.Block) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w (%d requests, %d receives)", err, a.depth, a.receives)
+	return fmt.Errorf("%w (%d requests, %d receives)", err, sends, receives)
 }
 
 func (h *hardware) qpn() uint32 { return abi.At(h.qp).U32(abi.QPNum) }

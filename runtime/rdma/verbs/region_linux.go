@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -23,17 +24,19 @@ import (
 type region struct {
 	keys   rdma.Keys
 	mr     uintptr // struct ibv_mr; 0 when it is deregistered
-	mw     uintptr // struct ibv_mw of a key for one queue; 0: none, or no longer
-	only   *queue  // which queue that is
+	mw     uintptr // struct ibv_mw of its remote key; 0: none, or no longer
+	back   uintptr // struct ibv_mr behind mw alone; 0: that is mr
+	only   *queue  // the queue that the remote key is for; nil: for all
+	why    string  // there is no mw, and the remote key is that of mr
 	opaque bool    // this processor cannot reach it
 	base   uintptr
 	len    uint64
-	addr   uint64 // where the device has it
+	addr   uint64 // where the device has it, by mr
 	rights barewire.Rights
 	name   string
 	dead   atomic.Bool     // it must not be used any more
 	told   map[*queue]bool // queues whose peers were told that the key is good; guarded by the domain
-	mu     sync.Mutex      // guards mr and mw from here on
+	mu     sync.Mutex      // guards mr, mw and back from here on
 }
 
 // retired is a key that was deregistered, and that some peers may not know of yet.
@@ -159,32 +162,84 @@ func (d *domain) enroll(m rdma.Memory, rights barewire.Rights, only *queue) (*re
 	}
 }
 
-// admitted registers memory with the device. Where its key is for one queue, the window that is to be bound has the rights.
+// admitted registers memory with the device, and gives it its keys. The remote one is a window's where that can be, and else that of the
+// registration, which then has the rights.
 func (d *domain) admitted(m rdma.Memory, rights barewire.Rights, only *queue) (*region, error) {
-	acc := access(rights) | d.adapter.sinkAccess()
-	if only != nil {
-		acc = abi.AccessLocalWrite | abi.AccessBindWindow
+	a := d.adapter
+	if rights == 0 {
+		return d.pinned(&m, 0, abi.AccessLocalWrite|a.sinkAccess())
 	}
-	var mr uintptr
-	var addr uint64
-	var err error
-	switch {
-	case m.Opaque:
-		mr, addr, err = d.pinBuffer(&m, acc)
-	case d.adapter.demand:
-		mr, addr, err = d.pin(m.Base, m.Len, acc|abi.AccessOnDemand)
-	default:
-		mr, addr, err = d.pin(m.Base, m.Len, acc)
+	why := a.noWindows()
+	if only != nil || why == "" {
+		r, err := d.windowed(&m, rights, only)
+		if err == nil || only != nil || !errors.Is(err, errNoWindow) {
+			return r, err
+		}
+		why = err.Error()
 	}
+	r, err := d.pinned(&m, rights, access(rights)|a.sinkAccess())
 	if err != nil {
 		return nil, err
 	}
-	r := &region{mr: mr, only: only, opaque: m.Opaque, base: uintptr(m.Base), len: uint64(m.Len), addr: addr, rights: rights, name: m.Name}
-	r.keys = rdma.Keys{L: rdma.LKey(abi.At(mr).U32(abi.MRLKey)), Addr: addr}
-	if rights != 0 {
-		r.keys.R, r.told = rdma.RKey(abi.At(mr).U32(abi.MRRKey)), map[*queue]bool{}
+	r.why, r.keys.R = why, rdma.RKey(abi.At(r.mr).U32(abi.MRRKey))
+	if a.noWindows() == "" {
+		level := slog.LevelInfo
+		if a.windowless.Swap(true) {
+			level = slog.LevelDebug
+		}
+		a.logger.Log(context.Background(), level, "verbs: a region has no memory window: revoking what it grants will register it anew", "device", a.port.name(), "region", m.Name, "reason", why)
 	}
 	return r, nil
+}
+
+// errNoWindow is what the device could not give memory a window for, though it has them.
+var errNoWindow = errors.New("a memory window cannot be had")
+
+// windowed registers memory that is reached by a window.
+func (d *domain) windowed(m *rdma.Memory, rights barewire.Rights, only *queue) (*region, error) {
+	acc := uintptr(abi.AccessLocalWrite)
+	if only != nil || d.adapter.settles {
+		acc |= abi.AccessBindWindow
+	}
+	r, err := d.pinned(m, rights, acc)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoWindow, err)
+	}
+	if r.only = only; only != nil {
+		return r, nil
+	}
+	if err := d.shareWindow(r, m); err != nil {
+		if left := d.release(r); left != nil {
+			return nil, errors.Join(err, left)
+		}
+		return nil, fmt.Errorf("%w: %w", errNoWindow, err)
+	}
+	return r, nil
+}
+
+// pinned registers memory with the device.
+func (d *domain) pinned(m *rdma.Memory, rights barewire.Rights, acc uintptr) (*region, error) {
+	mr, addr, err := d.take(m, acc)
+	if err != nil {
+		return nil, err
+	}
+	r := &region{mr: mr, opaque: m.Opaque, base: uintptr(m.Base), len: uint64(m.Len), addr: addr, rights: rights, name: m.Name}
+	r.keys = rdma.Keys{L: rdma.LKey(abi.At(mr).U32(abi.MRLKey)), Addr: addr}
+	if rights != 0 {
+		r.told = map[*queue]bool{}
+	}
+	return r, nil
+}
+
+// take registers memory in the way that it takes.
+func (d *domain) take(m *rdma.Memory, acc uintptr) (mr uintptr, addr uint64, err error) {
+	switch {
+	case m.Opaque:
+		return d.pinBuffer(m, acc)
+	case d.adapter.demand:
+		acc |= abi.AccessOnDemand
+	}
+	return d.pin(m.Base, m.Len, acc)
 }
 
 // release takes memory back from the device: its window, then the registration behind it.
@@ -225,8 +280,9 @@ func (d *domain) keep(r *region) bool {
 func (d *domain) Deregister(_ context.Context, k rdma.Keys) error {
 	d.mu.RLock()
 	r := d.local[k.L]
+	known := r != nil && r.keys == k
 	d.mu.RUnlock()
-	if r == nil || r.keys != k {
+	if !known {
 		return fmt.Errorf("verbs: deregister: the keys %#x and %#x are not registered here", uint32(k.L), uint32(k.R))
 	}
 	if err := d.end(r); err != nil {
@@ -244,6 +300,13 @@ func (d *domain) Deregister(_ context.Context, k rdma.Keys) error {
 func (d *domain) end(r *region) error {
 	d.mu.Lock()
 	r.dead.Store(true)
+	d.tellEnded(r)
+	d.mu.Unlock()
+	return d.release(r)
+}
+
+// tellEnded tells the peers who know a region's key that it has ended. The domain is locked.
+func (d *domain) tellEnded(r *region) {
 	if d.remote[r.keys.R] == r {
 		delete(d.remote, r.keys.R)
 	}
@@ -252,10 +315,8 @@ func (d *domain) end(r *region) error {
 			q.ctl.tellEnded(r.keys.R, r.keys.Epoch)
 		}
 		d.held[r.keys.R] = &retired{epoch: r.keys.Epoch, peers: r.told}
-		r.told = nil
 	}
-	d.mu.Unlock()
-	return d.release(r)
+	r.told = nil
 }
 
 // invalidated notes that the peer has ended a key of its own by a send, which the device has done, and reports whether there was

@@ -13,7 +13,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
 )
 
-// Keys for one connection are memory windows of type 2: the device lets nobody use such a key but the peer of the queue pair that
+// What a region grants to all connections of its domain is a window of type 1: see revoke_linux.go. Keys for one connection are memory windows of type 2: the device lets nobody use such a key but the peer of the queue pair that
 // bound it, and that peer may end it by a send. Each has a registration of its own behind it, without remote rights: when that
 // is deregistered, nothing that the key was used for is in progress. Source: ibv_alloc_mw(3), ibv_bind_mw(3).
 
@@ -47,11 +47,8 @@ func (d *domain) openWindow(r *region) error {
 	return nil
 }
 
-// closeWindow ends a region's window, if it has one: from then on the device refuses its key.
+// closeWindow ends a region's window, if it has one, and the registration that is behind it alone: from then on the device refuses its key.
 func (d *domain) closeWindow(r *region) error {
-	if r.only == nil {
-		return nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.mw != 0 {
@@ -60,7 +57,15 @@ func (d *domain) closeWindow(r *region) error {
 		}
 		r.mw = 0
 	}
-	r.only.disown(r)
+	if r.back != 0 {
+		if err := d.unpin(r.back); err != nil {
+			return err
+		}
+		r.back = 0
+	}
+	if r.only != nil {
+		r.only.disown(r)
+	}
 	return nil
 }
 
@@ -151,7 +156,7 @@ func (q *queue) postBind(r *region) (key rdma.RKey, id uint64, err error) {
 	b.Put64(at+abi.SendBindMR, uint64(r.mr))
 	b.Put64(at+abi.SendBindAddr, r.addr)
 	b.Put64(at+abi.SendBindLength, r.len)
-	b.Put32(at+abi.SendBindAccess, uint32(access(r.rights)&^abi.AccessLocalWrite))
+	b.Put32(at+abi.SendBindAccess, remoteAccess(r.rights))
 	q.out.args = [3]uintptr{q.hw.qp, b.Addr(at), b.Addr(badAt)}
 	rc := int32(dl.Fast(q.calls.postSend, q.out.args[:]))
 	b.Clear(at+abi.SendBindMW, abi.SendSize-abi.SendBindMW)

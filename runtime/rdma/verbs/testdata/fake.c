@@ -93,6 +93,10 @@ unsigned fake_limited;  // 1: registering obeys RLIMIT_MEMLOCK, of one registrat
 unsigned fake_parents;  // calls that would have destroyed what others hang on
 unsigned fake_undrained; // requests and receives whose end nobody had polled when their queue pair was destroyed
 unsigned fake_destroyed; // queue pairs
+unsigned fake_windows;  // how many windows there may be, 0: many
+unsigned fake_unbound;  // windows of type 1 cannot be bound
+unsigned fake_held;     // windows cannot be given back
+unsigned fake_pinned, fake_unpinned; // registrations so far, and their ends
 unsigned fake_gone;     // the kernel has taken the device away: nothing is done, and giving back gives EIO
 
 // refuse counts a call in a wrong order, and refuses it.
@@ -120,7 +124,7 @@ static struct region *behind(uint32_t key, struct pair *p, uint64_t addr, uint64
 {
 	uint32_t i = (key & ~WINDOW) >> 8;
 	struct window *w = key & WINDOW && i < MAX_MW ? windows[i] : NULL;
-	if (!w || !w->mr || w->mw.rkey != key || w->qpn != p->qp.qp_num || (access & ~w->access) || addr < w->addr || len > w->length ||
+	if (!w || !w->mr || w->mw.rkey != key || w->mw.pd != p->qp.pd || (w->mw.type == IBV_MW_TYPE_2 && w->qpn != p->qp.qp_num) || (access & ~w->access) || addr < w->addr || len > w->length ||
 	    addr - w->addr > w->length - len)
 		return NULL;
 	return w->mr;
@@ -134,15 +138,17 @@ static void unbind(struct window *w)
 	w->mr = NULL;
 }
 
-// bind does a request that binds a window. It returns a status.
+// bind does a request that binds a window. It returns a status. One of type 1 is bound by bind_mw, which has given it its key already.
 static int bind(struct pair *p, struct ibv_send_wr *wr)
 {
 	struct window *w = (struct window *)wr->bind_mw.mw;
 	struct region *r = (struct region *)wr->bind_mw.bind_info.mr;
-	if (w->mw.type != IBV_MW_TYPE_2 || w->mr || !(r->access & IBV_ACCESS_MW_BIND) || (wr->bind_mw.rkey ^ w->mw.rkey) >> 8 || wr->bind_mw.rkey == w->mw.rkey ||
+	if (w->mw.type == IBV_MW_TYPE_1 && fake_unbound)
+		return IBV_WC_MW_BIND_ERR;
+	if (w->mr || !(r->access & IBV_ACCESS_MW_BIND) || (wr->bind_mw.rkey ^ w->mw.rkey) >> 8 || (w->mw.type == IBV_MW_TYPE_2 && wr->bind_mw.rkey == w->mw.rkey) ||
 	    r->mr.pd != p->qp.pd || wr->bind_mw.bind_info.addr < r->iova || wr->bind_mw.bind_info.length > r->mr.length)
 		return IBV_WC_MW_BIND_ERR;
-	*w = (struct window){w->mw, r, p->qp.qp_num, wr->bind_mw.bind_info.addr, wr->bind_mw.bind_info.length, wr->bind_mw.bind_info.mw_access_flags};
+	*w = (struct window){w->mw, r, w->mw.type == IBV_MW_TYPE_2 ? p->qp.qp_num : 0, wr->bind_mw.bind_info.addr, wr->bind_mw.bind_info.length, wr->bind_mw.bind_info.mw_access_flags};
 	w->mw.rkey = wr->bind_mw.rkey;
 	r->windows++;
 	return 0;
@@ -151,6 +157,8 @@ static int bind(struct pair *p, struct ibv_send_wr *wr)
 // invalidate ends a key of the queue pair's window that its peer names. It returns a status for the peer.
 static int invalidate(struct pair *p, uint32_t key)
 {
+	if (windows[(key & ~WINDOW) >> 8 & (MAX_MW - 1)] && windows[(key & ~WINDOW) >> 8 & (MAX_MW - 1)]->mw.type == IBV_MW_TYPE_1)
+		return IBV_WC_REM_ACCESS_ERR; // InfiniBand volume 1, o10-37.2.26
 	if (!behind(key, p, windows[(key & ~WINDOW) >> 8 & (MAX_MW - 1)] ? windows[(key & ~WINDOW) >> 8 & (MAX_MW - 1)]->addr : 0, 0, 0))
 		return IBV_WC_REM_ACCESS_ERR;
 	unbind(windows[(key & ~WINDOW) >> 8]);
@@ -403,6 +411,8 @@ static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	pthread_mutex_lock(&big);
 	for (i = 1; i < MAX_MW && windows[i]; i++)
 		;
+	if (fake_windows && i > (int)fake_windows)
+		i = MAX_MW;
 	if (i < MAX_MW) {
 		windows[i] = w;
 		w->mw = (struct ibv_mw){.context = pd->context, .pd = pd, .rkey = WINDOW | i << 8 | (rand() & 0xff), .handle = i, .type = type};
@@ -416,8 +426,22 @@ static struct ibv_mw *alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 	return &w->mw;
 }
 
+// bind_mw posts a request that binds a window of type 1, as ibv_bind_mw(3) does.
+static int bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *b)
+{
+	struct ibv_send_wr *bad, wr = {.wr_id = b->wr_id, .opcode = IBV_WR_BIND_MW, .send_flags = b->send_flags};
+	if (mw->type != IBV_MW_TYPE_1 || (b->bind_info.mw_access_flags & IBV_ACCESS_ZERO_BASED))
+		return EINVAL;
+	wr.bind_mw.mw = mw;
+	wr.bind_mw.rkey = mw->rkey = ibv_inc_rkey(mw->rkey);
+	wr.bind_mw.bind_info = b->bind_info;
+	return post_send(qp, &wr, &bad);
+}
+
 static int dealloc_mw(struct ibv_mw *mw)
 {
+	if (fake_held)
+		return EBUSY;
 	pthread_mutex_lock(&big);
 	unbind((struct window *)mw);
 	windows[mw->handle] = NULL;
@@ -460,6 +484,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *d)
 	c->ops.post_send = post_send;
 	c->ops.post_recv = post_recv;
 	c->ops.alloc_mw = alloc_mw;
+	c->ops.bind_mw = bind_mw;
 	c->ops.dealloc_mw = dealloc_mw;
 	if (pipe2(async_pipe, O_CLOEXEC) < 0)
 		return NULL;
@@ -577,6 +602,7 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t n, uint64_t
 	struct region *r = calloc(1, sizeof *r);
 	pthread_mutex_lock(&big);
 	fake_demanded += !!(access & IBV_ACCESS_ON_DEMAND);
+	fake_pinned++;
 	while (regions[next_key >> 8 & (MAX_MR - 1)] || next_key < 256)
 		next_key += 256;
 	next_key += 256;
@@ -625,8 +651,10 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	int busy;
 	pthread_mutex_lock(&big);
 	busy = ((struct region *)mr)->windows;
-	if (!busy)
+	if (!busy) {
 		regions[mr->handle] = NULL;
+		fake_unpinned++;
+	}
 	pthread_mutex_unlock(&big);
 	if (busy)
 		return refuse();

@@ -13,6 +13,7 @@ const (
 
 	ContextDevice      = 0
 	ContextAllocMW     = 64
+	ContextBindMW      = 72
 	ContextDeallocMW   = 80
 	ContextPollCQ      = 96
 	ContextReqNotifyCQ = 104
@@ -95,7 +96,19 @@ const (
 	MRLKey    = 36
 	MRRKey    = 40
 	MWRKey    = 16
+	MWType1   = 1
 	MWType2   = 2
+)
+
+// struct ibv_mw_bind, with its ibv_mw_bind_info.
+const (
+	BindSize   = 48
+	BindID     = 0
+	BindFlags  = 8
+	BindMR     = 16
+	BindAddr   = 24
+	BindLength = 32
+	BindAccess = 40
 )
 
 // struct ibv_sge, ibv_send_wr, ibv_recv_wr and ibv_wc.

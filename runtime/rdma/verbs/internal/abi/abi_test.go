@@ -18,8 +18,10 @@ var places = []struct {
 	want      int
 }{
 	{"ibv_device", "node_type", DeviceNodeType}, {"ibv_device", "transport_type", DeviceTransportType}, {"ibv_device", "name", DeviceName}, {"ibv_device", "dev_name", DeviceFile}, {"ibv_context", "device", ContextDevice},
-	{"ibv_context", "ops.alloc_mw", ContextAllocMW}, {"ibv_context", "ops.dealloc_mw", ContextDeallocMW}, {"ibv_context", "abi_compat", ContextABI},
+	{"ibv_context", "ops.alloc_mw", ContextAllocMW}, {"ibv_context", "ops.bind_mw", ContextBindMW}, {"ibv_context", "ops.dealloc_mw", ContextDeallocMW}, {"ibv_context", "abi_compat", ContextABI},
 	{"ibv_device_attr_ex", "odp_caps.general_caps", DeviceAttrExODP}, {"ibv_device_attr_ex", "odp_caps.per_transport_caps.rc_odp_caps", DeviceAttrExRC},
+	{"ibv_mw_bind", "wr_id", BindID}, {"ibv_mw_bind", "send_flags", BindFlags}, {"ibv_mw_bind", "bind_info.mr", BindMR}, {"ibv_mw_bind", "bind_info.addr", BindAddr},
+	{"ibv_mw_bind", "bind_info.length", BindLength}, {"ibv_mw_bind", "bind_info.mw_access_flags", BindAccess},
 	{"ibv_mw", "rkey", MWRKey}, {"ibv_send_wr", "invalidate_rkey", SendImm}, {"ibv_wc", "invalidated_rkey", WCImm},
 	{"ibv_send_wr", "bind_mw.mw", SendBindMW}, {"ibv_send_wr", "bind_mw.rkey", SendBindRKey}, {"ibv_send_wr", "bind_mw.bind_info.mr", SendBindMR},
 	{"ibv_send_wr", "bind_mw.bind_info.addr", SendBindAddr}, {"ibv_send_wr", "bind_mw.bind_info.length", SendBindLength},
@@ -72,7 +74,7 @@ var places = []struct {
 
 // sizes are of structures that this program makes.
 var sizes = map[string]int{
-	"ibv_device_attr": DeviceAttrSize, "ibv_sge": SGESize, "ibv_gid_entry": GIDEntrySize, "ibv_send_wr": SendSize, "ibv_recv_wr": RecvSize, "ibv_wc": WCSize,
+	"ibv_device_attr": DeviceAttrSize, "ibv_sge": SGESize, "ibv_gid_entry": GIDEntrySize, "ibv_send_wr": SendSize, "ibv_recv_wr": RecvSize, "ibv_wc": WCSize, "ibv_mw_bind": BindSize,
 	"ibv_qp_init_attr": InitAttrSize, "ibv_qp_attr": QPAttrSize, "ibv_async_event": AsyncEventSize, "rdma_conn_param": ConnParamSize,
 }
 
@@ -90,7 +92,7 @@ var numbers = map[string]int{
 	"IBV_WC_WR_FLUSH_ERR": WCFlushed, "IBV_WC_LOC_ACCESS_ERR": WCLocAccess, "IBV_WC_REM_INV_REQ_ERR": WCRemInvReq, "IBV_WC_REM_ACCESS_ERR": WCRemAccess,
 	"IBV_WC_REM_OP_ERR": WCRemOp, "IBV_WC_RETRY_EXC_ERR": WCRetryExc, "IBV_WC_RNR_RETRY_EXC_ERR": WCRNRRetryExc, "IBV_WC_REM_ABORT_ERR": WCRemAbort,
 	"IBV_WC_FATAL_ERR": WCFatal, "IBV_WC_RESP_TIMEOUT_ERR": WCRespTimeout, "IBV_WC_GENERAL_ERR": WCGeneral, "IBV_WC_RECV": WCOpRecv, "IBV_WC_RECV_RDMA_WITH_IMM": WCOpRecvImm,
-	"IBV_WR_BIND_MW": OpBindMW, "IBV_WR_SEND_WITH_INV": OpSendInv, "IBV_WC_WITH_INV": WCWithInv, "IBV_WC_IP_CSUM_OK": WCChecked, "IBV_MW_TYPE_2": MWType2,
+	"IBV_WR_BIND_MW": OpBindMW, "IBV_WR_SEND_WITH_INV": OpSendInv, "IBV_WC_WITH_INV": WCWithInv, "IBV_WC_IP_CSUM_OK": WCChecked, "IBV_MW_TYPE_1": MWType1, "IBV_MW_TYPE_2": MWType2,
 	"IBV_DEVICE_MEM_WINDOW": CapWindow, "IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B": CapWindow2, "IBV_ACCESS_MW_BIND": AccessBindWindow,
 	"IBV_ODP_SUPPORT": ODPSupport, "IBV_ODP_SUPPORT_SEND": ODPSend, "IBV_ODP_SUPPORT_RECV": ODPRecv, "IBV_ODP_SUPPORT_WRITE": ODPWrite,
 	"IBV_ODP_SUPPORT_READ": ODPRead, "IBV_ODP_SUPPORT_ATOMIC": ODPAtomic,
