@@ -156,10 +156,12 @@ func checkRevokeUnderTraffic(t *testing.T, x *between, rounds int, join func() (
 		}
 		ends := make(chan error, conns)
 		var as [conns]*queue
-		var begun sync.WaitGroup
-		for i := range as {
+		for i := range as { // before there is traffic, which may keep all processors
 			as[i], _ = join()
 			disobey(as[i])
+		}
+		var begun sync.WaitGroup
+		for i := range as {
 			begun.Add(1)
 			go func() {
 				for n := 0; ; n++ {
