@@ -111,7 +111,7 @@ func NodesOf(pages []unsafe.Pointer) ([]int32, error) {
 // where they are, without a word: [NodesOf] tells. The error is of a call that did nothing.
 func MoveEach(pages []unsafe.Pointer, nodes []int32) error {
 	errno := movePages(pages, nodes, make([]int32, len(pages)), move)
-	return means("move_pages", errno)
+	return Means("move_pages", errno)
 }
 
 // movePages is move_pages(2) of this process. Nil nodes ask where pages are; status has room for as many as there are pages.

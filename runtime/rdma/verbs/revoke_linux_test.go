@@ -87,10 +87,8 @@ func checkRevoke(t *testing.T, x *between, join func() (a, b *queue)) {
 	defer cancel()
 	verbs := []rdma.Verb{rdma.VerbWrite, rdma.VerbRead, rdma.VerbFetchAdd}
 	var as []*queue
-	var b *queue
 	for range verbs {
-		var a *queue
-		a, b = join()
+		a, _ := join()
 		disobey(a)
 		as = append(as, a)
 	}
