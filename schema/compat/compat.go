@@ -168,7 +168,7 @@ func (c *comparer) match(old, now *resolve.Namespace) {
 func (c *comparer) namespace(old, now *resolve.Namespace) {
 	if now == nil {
 		for _, o := range decls(old) {
-			c.typeGone(o, c.firstPlace())
+			c.typeGone(o, c.firstPlace(), "")
 		}
 		return
 	}
@@ -176,15 +176,23 @@ func (c *comparer) namespace(old, now *resolve.Namespace) {
 		c.found(packageChanged, packagePlace(now), packagePlace(old), Verdict{Source: true, NewReadsOld: All, OldReadsNew: All},
 			"the package is %s, and was %s", quoted(now.Package), quoted(old.Package))
 	}
-	place := now.Files[0].Syntax.Src
-	at := source.Span{File: place}
+	var at source.Span // where a type that is gone would be: behind the one before it
+	var of, gone *source.File
 	for _, o := range decls(old) {
 		n := c.pairs[o]
+		if f := o.At.File; f != of {
+			of, gone, at = f, nil, source.Span{File: counterpart(f, old, now)}
+			if at.File == nil {
+				gone, at = f, source.Span{File: now.Files[0].Syntax.Src}
+			}
+		}
 		if n == nil {
-			c.typeGone(o, at)
+			c.typeGone(o, at, lostFile(gone))
 			continue
 		}
-		at = n.At
+		if gone == nil && n.At.File == at.File {
+			at = n.At
+		}
 		c.decl = n
 		if o.Name != n.Name {
 			c.found(typeRenamed, n.At, o.At, Verdict{Source: true, NewReadsOld: All, OldReadsNew: All}, "`%s` is called `%s` now", o.Name, n.Name)
@@ -195,6 +203,33 @@ func (c *comparer) namespace(old, now *resolve.Namespace) {
 		c.types(o.Type, n.Type, n.Name, n.At, o.At)
 		c.class(o, n)
 	}
+}
+
+// counterpart is the file of the new version that has the name of an old one, or nil. Where each version has one file, it is
+// that one.
+func counterpart(f *source.File, old, now *resolve.Namespace) *source.File {
+	if len(old.Files) == 1 && len(now.Files) == 1 {
+		return now.Files[0].Syntax.Src
+	}
+	for _, n := range now.Files {
+		if base(n.Syntax.Src) == base(f) {
+			return n.Syntax.Src
+		}
+	}
+	return nil
+}
+
+// base is a file's name without its directory, and without the commit that git has it at.
+func base(f *source.File) string {
+	name := f.Name()
+	return name[strings.LastIndexAny(name, `/\:`)+1:]
+}
+
+func lostFile(f *source.File) string {
+	if f == nil {
+		return ""
+	}
+	return ", and no file is called `" + base(f) + "` any more"
 }
 
 // goName is a name in Go: the given one, or what becomes of the schema's.
@@ -229,13 +264,13 @@ func quoted(pkg string) string {
 
 // typeGone reports a type that is no more. Who has messages of it and nothing around
 // it cannot read them any longer; elsewhere the change is what took its place.
-func (c *comparer) typeGone(o *resolve.Decl, at source.Span) {
+func (c *comparer) typeGone(o *resolve.Decl, at source.Span, file string) {
 	v := Verdict{Source: true, NewReadsOld: All, OldReadsNew: All, Memory: isRegion(o)}
 	if !c.usedIn(c.old.Schema, o) {
 		v.NewReadsOld = None
 	}
 	c.decl = nil
-	d := c.found(typeRemoved, at, o.At, v, "`%s` is gone", o.Name)
+	d := c.found(typeRemoved, at, o.At, v, "`%s` is gone%s", o.Name, file)
 	if v.NewReadsOld < All {
 		d.Helpf("keep `%s` for as long as there are messages of it", o.Name)
 	}

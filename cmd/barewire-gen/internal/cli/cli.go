@@ -78,6 +78,7 @@ type app struct {
 	screen io.Writer // what out writes to, which may be a terminal
 
 	dir     string // -C
+	ref     string // what git calls the commit that an older version was read from
 	format  report.Format
 	color   string
 	quiet   bool
@@ -198,7 +199,7 @@ func (a *app) report(l diag.List, files ...report.File) error {
 		shown = errorsOf(l)
 	}
 	err := report.Write(w, shown, report.Options{
-		Format: a.format, Color: a.colored(w), Width: terminal.Prose(w), Limit: report.Limit, Tool: tool, Version: version(), Files: files,
+		Format: a.format, Color: a.colored(w), Width: terminal.Prose(w), Limit: report.Limit, Tool: tool, Version: version(), Files: files, Git: a.ref,
 	})
 	for _, d := range l {
 		if d.Code == diag.Internal {

@@ -28,11 +28,16 @@ func (a *app) fromGit(cmd *cobra.Command, spec string, args []string) ([]*source
 	}
 	commit, err := a.git(cmd, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
-		return nil, fmt.Errorf("git: `%s` is no commit, tag or branch here%s", ref, because(err))
+		return nil, a.noCommit(cmd, ref, err)
 	}
+	a.ref = ref
 	at := strings.TrimSpace(string(commit))
 	if hasPath {
-		return a.gitFiles(cmd, ref, at, []string{path.Clean(below)})
+		p := path.Clean(below)
+		if !a.gitHas(cmd, at, p) {
+			return nil, a.missing(cmd, ref, at, p)
+		}
+		return a.gitFiles(cmd, ref, at, []string{p})
 	}
 	var paths []string
 	for _, arg := range args {
@@ -43,15 +48,63 @@ func (a *app) fromGit(cmd *cobra.Command, spec string, args []string) ([]*source
 		if err != nil {
 			return nil, err
 		}
-		if p == "." {
-			p = ""
-		}
-		if _, err := a.git(cmd, "cat-file", "-e", at+":"+p); err != nil {
-			return nil, fmt.Errorf("git: %s has no %s; if that is new or was renamed, compare its directory, or name what it was: git:%s:PATH", ref, p, ref)
+		if !a.gitHas(cmd, at, p) {
+			return nil, a.missing(cmd, ref, at, p)
 		}
 		paths = append(paths, p)
 	}
 	return a.gitFiles(cmd, ref, at, paths)
+}
+
+// gitHas reports whether a commit has a file or a directory.
+func (a *app) gitHas(cmd *cobra.Command, commit, p string) bool {
+	if p == "." {
+		p = ""
+	}
+	kind, err := a.git(cmd, "cat-file", "-t", commit+":"+p)
+	kind = bytes.TrimSpace(kind)
+	return err == nil && (string(kind) == "blob" || string(kind) == "tree")
+}
+
+// noCommit says why git knows nothing by a ref.
+func (a *app) noCommit(cmd *cobra.Command, ref string, err error) error {
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("git is not installed, so there is no git:" + ref)
+	case err.Error() != "":
+		return fmt.Errorf("git%s", because(err))
+	}
+	shallow, err := a.git(cmd, "rev-parse", "--is-shallow-repository")
+	if err == nil && strings.TrimSpace(string(shallow)) == "true" {
+		return fmt.Errorf("git: `%s` is no commit, tag or branch here, where the clone is shallow: `git fetch --unshallow --tags` gets the rest", ref)
+	}
+	return fmt.Errorf("git: `%s` is no commit, tag or branch here", ref)
+}
+
+// missing says what becomes of a path that a commit does not have: it is within a submodule, or new, or was called
+// otherwise.
+func (a *app) missing(cmd *cobra.Command, ref, commit, p string) error {
+	for dir := p; dir != "." && dir != "/" && dir != ""; dir = path.Dir(dir) {
+		if list, err := a.git(cmd, "ls-tree", "--full-tree", commit, "--", dir); err == nil && bytes.HasPrefix(list, []byte("160000 ")) {
+			return fmt.Errorf("git: %s is a submodule, with commits of its own: compare in it, as in `%s -C %s`", dir, cmd.CommandPath(), dir)
+		}
+	}
+	dir := path.Dir(p)
+	names, err := a.gitNames(cmd, commit, strings.TrimPrefix(dir, "."))
+	if err != nil || len(names) == 0 || path.Ext(p) != ".bare" {
+		return fmt.Errorf("git: %s has no %s; if that is new or was renamed, compare its directory, or name what it was: git:%s:PATH", ref, p, ref)
+	}
+	const most = 3
+	more := ""
+	if len(names) > most {
+		names, more = names[:most], fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	was := "PATH"
+	if len(names) == 1 {
+		was = names[0]
+	}
+	return fmt.Errorf("git: %s has no %s, but %s%s; if that is new or was renamed, compare its directory, or name what it was: git:%s:%s",
+		ref, p, strings.Join(names, ", "), more, ref, was)
 }
 
 // inRepository is a path from the top of the repository.

@@ -48,6 +48,7 @@ type Options struct {
 	Tool    string // the command's name in the closing line
 	Version string // of the command; SARIF only
 	Files   []File // what was done to files; JSON only
+	Git     string // the ref of files whose names are REF:PATH, as git has them; SARIF only
 
 	// Flows says that the related places of a finding are the path that leads to it; SARIF only.
 	Flows bool

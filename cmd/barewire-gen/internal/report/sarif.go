@@ -27,8 +27,9 @@ type (
 		Tool struct {
 			Driver sarifDriver `json:"driver"`
 		} `json:"tool"`
-		ColumnKind string        `json:"columnKind"`
-		Results    []sarifResult `json:"results"`
+		ColumnKind string               `json:"columnKind"`
+		Bases      map[string]sarifBase `json:"originalUriBaseIds,omitempty"`
+		Results    []sarifResult        `json:"results"`
 	}
 	sarifDriver struct {
 		Name           string      `json:"name"`
@@ -72,7 +73,11 @@ type (
 		Region   sarifRegion   `json:"region"`
 	}
 	sarifArtifact struct {
-		URI string `json:"uri"`
+		URI  string `json:"uri"`
+		Base string `json:"uriBaseId,omitempty"`
+	}
+	sarifBase struct {
+		Description sarifText `json:"description"`
 	}
 	sarifRegion struct {
 		StartLine   int `json:"startLine"`
@@ -111,6 +116,9 @@ const (
 func writeSARIF(buf *bytes.Buffer, l diag.List, o Options) {
 	run := sarifRun{ColumnKind: "utf16CodeUnits", Results: make([]sarifResult, 0, len(l))}
 	run.Tool.Driver = sarifDriver{Name: o.Tool, Version: o.Version, InformationURI: home, Rules: []sarifRule{}}
+	if o.Git != "" {
+		run.Bases = map[string]sarifBase{o.Git: {sarifText{Text: "the files as git has them at " + o.Git}}}
+	}
 	index := map[diag.Code]int{}
 	seen := map[string]int{}
 	for _, d := range l {
@@ -118,7 +126,7 @@ func writeSARIF(buf *bytes.Buffer, l diag.List, o Options) {
 			index[d.Code] = len(index)
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(d.Code.Rule()))
 		}
-		r := sarifResultOf(d, o.Flows)
+		r := sarifResultOf(d, o)
 		r.RuleIndex = index[d.Code]
 		id := identity(d, o.Scope)
 		seen[id]++ // several alike are told apart by their order
@@ -185,25 +193,25 @@ func sarifLevel(s diag.Severity) string {
 	return "note"
 }
 
-// sarifResultOf is one finding. With flows, the other places are the path that leads to it.
-func sarifResultOf(d *diag.Diagnostic, flows bool) sarifResult {
+// sarifResultOf is one finding. With Flows, the other places are the path that leads to it.
+func sarifResultOf(d *diag.Diagnostic, o Options) sarifResult {
 	r := sarifResult{RuleID: string(d.Code), Level: sarifLevel(d.Severity), Message: sarifText{Text: escaped.Replace(d.Message)}}
 	if d.Primary.Span.IsValid() {
-		r.Locations = []sarifLocation{{Physical: physical(d.Primary.Span)}}
+		r.Locations = []sarifLocation{{Physical: physical(d.Primary.Span).at(o.Git, d.Primary.Span.File)}}
 	}
 	for _, l := range d.Related {
 		if !l.Span.IsValid() {
 			continue
 		}
 		id := len(r.Related) + 1
-		r.Related = append(r.Related, sarifLocation{ID: id, Physical: physical(l.Span), Message: message(l.Text)})
+		r.Related = append(r.Related, sarifLocation{ID: id, Physical: physical(l.Span).at(o.Git, l.Span.File), Message: message(l.Text)})
 		// GitHub shows only what a message links to.
 		r.Message.Text += fmt.Sprintf("; [%s](%d)", escaped.Replace(l.Text), id)
 	}
 	for _, text := range slices.Concat(d.Notes, d.Help) {
 		r.Message.Text += "\n" + escaped.Replace(text)
 	}
-	if flows && len(r.Related) > 0 && len(r.Locations) > 0 {
+	if o.Flows && len(r.Related) > 0 && len(r.Locations) > 0 {
 		r.CodeFlows = []sarifCodeFlow{{ThreadFlows: []sarifThreadFlow{{Locations: steps(d)}}}}
 	}
 	for _, f := range d.Fixes {
@@ -260,7 +268,15 @@ func sarifFixOf(f diag.Fix) sarifFix {
 
 func physical(s source.Span) sarifPhysical {
 	from, to := s.File.Position(s.Start, source.UTF16), s.File.Position(s.End, source.UTF16)
-	return sarifPhysical{sarifArtifact{uri(s.File.Name())}, sarifRegion{from.Line, from.Column, to.Line, to.Column}}
+	return sarifPhysical{sarifArtifact{URI: uri(s.File.Name())}, sarifRegion{from.Line, from.Column, to.Line, to.Column}}
+}
+
+// at is the place in a file that git has at a ref, whose name says so: no such file is on disk.
+func (p sarifPhysical) at(ref string, f *source.File) sarifPhysical {
+	if path, ok := strings.CutPrefix(f.Name(), ref+":"); ok && ref != "" {
+		p.Artifact = sarifArtifact{uri(path), ref}
+	}
+	return p
 }
 
 // uri is a file's name as a URI: relative to where the command ran, as the name is.
