@@ -43,7 +43,9 @@ var _ = register(
 	Rule{
 		Code: AnnotationArgument, Name: "annotation-argument", Severity: Error,
 		Title: "an annotation has a wrong argument",
-		Why:   "Each annotation takes the arguments that `barewire-gen explain` and the language page list, and no others.",
+		Why: "Each annotation takes arguments of its own, and no others: go doc on package schema lists them. Of regions: #@residency takes " +
+			"cpu, numa, numa(N) with N from 0 to 1023, cxl, cxl_shared, gpu, managed, unified, each once, and fallback=unified where all that are listed are " +
+			"cpu, numa or cxl; #@register takes local, remote_read, remote_write, remote_atomic; #@ref takes a type and the last three of these.",
 		Wrong: "#@residency(cxxl)\ntype Block data[64]\n",
 		Right: "#@residency(cxl)\ntype Block data[64]\n",
 	},

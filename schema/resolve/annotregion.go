@@ -18,6 +18,9 @@ var (
 	fallbacks = []string{CPU, NUMA, CXL}
 )
 
+// mostNode is the greatest number that a NUMA node of Linux has: its kernels are built for 1024 at most (CONFIG_NODES_SHIFT).
+const mostNode = 1023
+
 // refSize is the size of the message that carries a typed remote reference.
 const refSize = 48
 
@@ -43,6 +46,11 @@ func (r *resolver) residency(a *ast.Annotation, on target) {
 			continue
 		}
 		p := Place{Residency: arg.Value.Name, Node: -1, At: arg.Span}
+		if p.Residency == "fallback" {
+			r.report(diag.Errorf(diag.AnnotationArgument, arg.Span, "`fallback` says to what: `fallback=unified`").
+				Fix("write fallback=unified", diag.Edit{Span: arg.Span, New: "fallback=unified"}))
+			continue
+		}
 		if !slices.Contains(residencies, p.Residency) {
 			r.wrongWord(a, arg.Value, "residency", residencies)
 			continue
@@ -51,8 +59,11 @@ func (r *resolver) residency(a *ast.Annotation, on target) {
 			continue
 		}
 		if i := slices.IndexFunc(d.Residency, func(q Place) bool { return q.Residency == p.Residency }); i >= 0 {
-			r.report(diag.Errorf(diag.AnnotationArgument, arg.Span, "`%s` is listed twice", p.Residency).
-				Also(d.Residency[i].At, "first here"))
+			e := diag.Errorf(diag.AnnotationArgument, arg.Span, "`%s` is listed twice", p.Residency).Also(d.Residency[i].At, "first here")
+			if p.Residency == NUMA {
+				e.Helpf("the schema names one node or none; allocators take any other: `numa.New(1, place, n)`")
+			}
+			r.report(e)
 			continue
 		}
 		d.Residency = append(d.Residency, p)
@@ -68,7 +79,7 @@ func (r *resolver) residency(a *ast.Annotation, on target) {
 	for _, p := range d.Residency {
 		if !slices.Contains(fallbacks, p.Residency) {
 			r.report(diag.Errorf(diag.AnnotationArgument, fallback.Span, "`%s` cannot fall back to unified memory", p.Residency).
-				Also(p.At, "listed here").Helpf("only %s can", list(fallbacks, "", "and")))
+				Also(p.At, "listed here").Helpf("leave out `fallback=unified`, which is for all that are listed, or `%s`; only %s can fall back", p.Residency, list(fallbacks, "", "and")))
 			return
 		}
 	}
@@ -78,12 +89,19 @@ func (r *resolver) residency(a *ast.Annotation, on target) {
 func (r *resolver) fallback(a *ast.Annotation, arg, first *ast.Arg) bool {
 	switch {
 	case arg.Key.Name != "fallback":
-		d := r.wrongArgs(a, arg.Key.Span, "`#@residency` has no `%s`", arg.Key.Name)
-		if nearest(arg.Key.Name, slices.Values([]string{"fallback"})) != "" {
+		d := diag.Errorf(diag.AnnotationArgument, arg.Key.Span, "`#@residency` has no `%s=`", arg.Key.Name)
+		switch {
+		case arg.Key.Name == NUMA:
+			d.Helpf("write `numa(%s)`", arg.Value.Name)
+		case nearest(arg.Key.Name, slices.Values([]string{"fallback"})) != "":
 			d.Helpf("did you mean `fallback`?")
+		default:
+			d.Helpf("there is `fallback=unified`")
 		}
+		r.report(d)
 	case arg.Value.Name != Unified || len(arg.Args) > 0:
-		r.wrongArgs(a, arg.Value.Span, "the only fallback is `unified`")
+		r.report(diag.Errorf(diag.AnnotationArgument, arg.Value.Span, "the only fallback is `unified`").
+			Helpf("memory of the machine's own stands for any other, and its type says `Unified`").Fix("write unified", diag.Edit{Span: arg.Value.Span, New: Unified}))
 	case first != nil:
 		r.wrongArgs(a, arg.Span, "`fallback` stands here twice").Also(first.Span, "first here")
 	default:
@@ -95,11 +113,14 @@ func (r *resolver) fallback(a *ast.Annotation, arg, first *ast.Arg) bool {
 // node understands numa(N).
 func (r *resolver) node(a *ast.Annotation, arg *ast.Arg, p *Place) bool {
 	inner := arg.Args[0]
-	switch n, err := strconv.ParseUint(inner.Value.Name, 10, 16); {
+	switch n, err := strconv.ParseUint(inner.Value.Name, 10, 32); {
 	case p.Residency != NUMA:
-		r.wrongArgs(a, inner.Span, "`%s` takes no argument", p.Residency)
+		r.report(diag.Errorf(diag.AnnotationArgument, arg.Span, "`%s` takes no argument", p.Residency).
+			Helpf("only `numa` does, the number of a node").Fix("write "+p.Residency, diag.Edit{Span: arg.Span, New: p.Residency}))
 	case len(arg.Args) > 1 || inner.Key.Name != "" || len(inner.Args) > 0 || err != nil:
 		r.report(diag.Errorf(diag.AnnotationArgument, inner.Span, "`numa` takes the number of a node").Helpf("write `numa(0)`"))
+	case n > mostNode:
+		r.report(diag.Errorf(diag.AnnotationArgument, inner.Span, "no machine has a node %d: Linux numbers them from 0 to %d", n, mostNode))
 	default:
 		p.Node = int(n)
 		return true
