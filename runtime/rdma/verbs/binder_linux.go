@@ -25,8 +25,15 @@ type binder struct {
 	block abi.Block // a struct ibv_mw_bind, and a completion
 	args  [3]uintptr
 	seq   uint64
+	vain  int  // how many times, one after the other, it bound in vain
 	over  bool // it is closed
 }
+
+// maxVain is how often the device may refuse to bind a window, one time after the other, until the domain asks for none any more: each time costs a
+// queue pair.
+const maxVain = 4
+
+var errVain = fmt.Errorf("the device refused to bind %d memory windows, one after the other", maxVain)
 
 // Where in the block.
 const (
@@ -38,6 +45,10 @@ const (
 func (b *binder) bind(d *domain, mw, mr uintptr, addr, length uint64, access uint32) (rdma.RKey, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.vain >= maxVain {
+		return 0, errVain
+	}
+	b.vain++
 	if err := b.ready(d); err != nil {
 		return 0, fmt.Errorf("a queue pair to bind memory windows: %w", err)
 	}
@@ -56,6 +67,7 @@ func (b *binder) bind(d *domain, mw, mr uintptr, addr, length uint64, access uin
 	if err := b.await(d); err != nil {
 		return 0, errors.Join(fmt.Errorf("binding a memory window: %w", err), b.end(d)) // in its error state it binds nothing any more
 	}
+	b.vain = 0
 	return rdma.RKey(abi.At(mw).U32(abi.MWRKey)), nil
 }
 

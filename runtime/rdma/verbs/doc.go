@@ -79,7 +79,7 @@
 //
 // The kernel's rdma_rxe, Linux 6.1 and 6.12, in the virtual machines of make lab: the suite of all providers, the catalogue of mistakes,
 // peers that are killed, a port that goes down and a device that is removed in the midst of traffic, memory of device-dax and of CXL, rping,
-// ibv_rc_pingpong and perftest's ib_write_lat, ib_write_bw and ib_read_bw as the peers. The kernel's siw, the same kernels: two ends of this package, and rping. The suite also runs on a stand-in for the
+// ibv_rc_pingpong and perftest's ib_write_lat, ib_write_bw, ib_read_bw and ib_send_bw as the peers. The kernel's siw, the same kernels: two ends of this package, and rping. The suite also runs on a stand-in for the
 // library, with the race detector; there memory on demand and by a dma-buf were tested, which neither driver has. No network card so
 // far, no InfiniBand, no RoCEv1.
 package verbs

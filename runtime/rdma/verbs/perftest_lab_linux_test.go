@@ -21,7 +21,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
-// The peers of these tests are perftest's ib_write_lat, ib_write_bw and ib_read_bw. They tell each other of their queue pairs and memory over TCP, in a
+// The peers of these tests are perftest's ib_write_lat, ib_write_bw, ib_read_bw and ib_send_bw. They tell each other of their queue pairs and memory over TCP, in a
 // way of their own, which the tests speak; what follows is between their queue pair and one of this package. Its keys are those that
 // peers of ours have: memory windows, where the device has them. Source: src/perftest_communication.c of perftest 4.5-0.17 (exchange_versions, check_sys_data,
 // check_mtu, ctx_hand_shake, xchg_bw_reports, ctx_close_connection). Whoever dialed says each thing first.
@@ -113,8 +113,8 @@ func (x *tester) shake() error {
 	return nil
 }
 
-// meet speaks until both queue pairs are ready. Programs that measure latency shake hands once more.
-func (x *tester) meet(latency bool) error {
+// meet speaks until both queue pairs are ready. The program says how often hands are shaken before they are connected, and after.
+func (x *tester) meet(name string) error {
 	_ = x.conn.SetDeadline(time.Now().Add(2 * time.Minute))
 	version := make([]byte, 16)
 	copy(version, perftestVersion)
@@ -134,11 +134,14 @@ func (x *tester) meet(latency bool) error {
 		return fmt.Errorf("its MTU is %q: %w", hear, err)
 	}
 	x.theirs.mtu = hear[0] - '0'
-	hands := 1
-	if latency {
-		hands = 2
+	before, after := 1, 2
+	switch name {
+	case "ib_write_lat":
+		before = 2
+	case "ib_send_bw":
+		after = 3 // the last when there are receives
 	}
-	for range hands {
+	for range before {
 		if err := x.shake(); err != nil {
 			return fmt.Errorf("its queue pair: %w", err)
 		}
@@ -146,10 +149,24 @@ func (x *tester) meet(latency bool) error {
 	if err := x.q.hw.connect(x.q.dom, &x.theirs); err != nil {
 		return err
 	}
-	return errors.Join(x.shake(), x.shake())
+	for range after {
+		if err := x.shake(); err != nil {
+			return fmt.Errorf("that it is connected: %w", err)
+		}
+	}
+	return nil
 }
 
-// part says good-bye, as programs do that measure bandwidth: hands, a report of five numbers that nobody here measures, hands, a word.
+// leave says good-bye: hands, and a word.
+func (x *tester) leave() error {
+	if err := x.shake(); err != nil {
+		return err
+	}
+	_, err := x.conn.Write([]byte("done\x00"))
+	return err
+}
+
+// part is good-bye where one side has used the other's memory: hands, a report of five numbers that nobody here measures, and then as leave.
 func (x *tester) part(iterations int) error {
 	if err := x.shake(); err != nil {
 		return err
@@ -169,10 +186,7 @@ func (x *tester) part(iterations int) error {
 		}
 		said = append(said, hear...)
 	}
-	if err := x.shake(); err != nil {
-		return err
-	}
-	if _, err := x.conn.Write([]byte("done\x00")); err != nil {
+	if err := x.leave(); err != nil {
 		return err
 	}
 	if x.dialed {
@@ -232,7 +246,7 @@ func (x *tester) start(t *testing.T, name, addr string, client bool, iterations 
 	}
 	ok(t, err)
 	t.Cleanup(func() { _ = x.conn.Close() })
-	ok(t, x.meet(strings.HasSuffix(name, "_lat")))
+	ok(t, x.meet(name))
 	return cmd
 }
 
@@ -316,17 +330,27 @@ func TestPerftest(t *testing.T) {
 		{"ib_read_bw", "10.99.0.1", 65536, true, 50},
 		{"ib_read_bw", "10.99.0.1", 65536, false, 50},
 		{"ib_read_bw", "fd99::1", 1024, false, 100},
+		{"ib_send_bw", "10.99.0.1", 4096, true, 100},
+		{"ib_send_bw", "fd99::1", 4096, false, 100},
 	} {
 		role := map[bool]string{true: "client", false: "server"}[c.client]
 		t.Run(fmt.Sprintf("%s, this side is the %s, %s, %d bytes", c.name, role, c.addr, c.size), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 			defer cancel()
 			x := newTester(t, c.size)
+			receives := c.name == "ib_send_bw" && !c.client
+			if receives {
+				ok(t, x.expect(16))
+			}
 			peer := x.start(t, c.name, c.addr, c.client, c.rounds)
 			var err error
 			switch verb := map[string]rdma.Verb{"ib_write_bw": rdma.VerbWrite, "ib_read_bw": rdma.VerbRead}[c.name]; {
 			case c.name == "ib_write_lat":
 				err = x.pings(ctx, c.rounds, !c.client)
+			case receives:
+				err = x.hears(ctx, c.rounds)
+			case c.name == "ib_send_bw":
+				err = x.sends(ctx, c.rounds)
 			case c.client:
 				err = x.uses(ctx, verb, c.rounds)
 			default:
@@ -369,6 +393,55 @@ func (x *tester) isUsed(v rdma.Verb, rounds int) error {
 		return fmt.Errorf("%v: of %d octets %d are zero", v, x.size, bytes.Count(x.mem[:x.size], []byte{0}))
 	}
 	return x.guarded()
+}
+
+// expect posts receives.
+func (x *tester) expect(n int) error {
+	for range n {
+		if err := x.q.PostReceive([]rdma.ReceiveRequest{{Buf: rdma.Segment{Ptr: unsafe.Pointer(&x.mem[0]), Len: x.size, Key: x.keys.L}}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hears receives its client's messages, which are the same random octets each time.
+func (x *tester) hears(ctx context.Context, messages int) error {
+	var first []byte
+	for n := 0; n < messages; {
+		var out [1]rdma.Completion
+		if x.q.Poll(out[:]) == 0 {
+			if err := x.q.Wait(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		if n++; out[0].Err != nil || out[0].Verb != rdma.VerbReceive || out[0].Bytes != x.size {
+			return fmt.Errorf("message %d is %+v", n, out[0])
+		}
+		if first == nil {
+			first = bytes.Clone(x.mem[:x.size])
+		}
+		if !bytes.Equal(x.mem[:x.size], first) || bytes.Count(first, []byte{0}) > x.size/16 {
+			return fmt.Errorf("message %d is not what came before, or not random", n)
+		}
+		if err := x.expect(1); err != nil {
+			return err
+		}
+	}
+	return errors.Join(x.leave(), x.guarded())
+}
+
+// sends sends messages to its server, which counts them.
+func (x *tester) sends(ctx context.Context, messages int) error {
+	for range messages {
+		wr := rdma.WorkRequest{Verb: rdma.VerbSend, Segs: 1}
+		wr.Local[0] = rdma.Segment{Ptr: unsafe.Pointer(&x.mine()[0]), Len: x.size, Key: x.keys.L}
+		if err := do(ctx, x.q, wr); err != nil {
+			return err
+		}
+	}
+	return x.leave()
 }
 
 // load8 is one octet of memory that a device writes, looked at each time that it is called.

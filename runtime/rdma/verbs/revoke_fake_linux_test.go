@@ -198,6 +198,26 @@ func TestWindowsUsedUp(t *testing.T) {
 	}
 }
 
+// TestWindowsInVain has a device that says it has windows, and binds none: after some of them it is not asked any more.
+func TestWindowsInVain(t *testing.T) {
+	e := connected(t, fake(t), rdma.Config{Logger: slog.New(slog.DiscardHandler)})
+	unbound := abi.At(symbol(t, e.p, "fake_unbound"))
+	unbound.Put32(0, 1)
+	defer unbound.Put32(0, 0)
+	destroyed := abi.At(symbol(t, e.p, "fake_destroyed"))
+	before := destroyed.U32(0)
+	for range maxVain + 3 {
+		k, err := e.db.Register(memory(mapped(t, 4096), "far"), iregion.Read, nil)
+		ok(t, err)
+		if why := e.db.find(k.L).why; !strings.Contains(why, "bind") {
+			t.Errorf("it has no window since %q", why)
+		}
+	}
+	if n := destroyed.U32(0) - before; n != maxVain {
+		t.Errorf("%d queue pairs were made to bind with, want %d", n, maxVain)
+	}
+}
+
 // TestRevokeWithoutWindows revokes on a device that has none, and where they cannot be: by registering anew, which says why.
 func TestRevokeWithoutWindows(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -40,5 +40,5 @@ func TestRevokeUnderTraffic(t *testing.T) {
 	for i := range x.own {
 		x.own[i] = 0xa5
 	}
-	checkRevokeUnderTraffic(t, x, 30, func() (*queue, *queue) { return linkedBoth(t, a, b) })
+	checkRevokeUnderTraffic(t, x, 15, func() (*queue, *queue) { return linkedBoth(t, a, b) })
 }
