@@ -56,6 +56,7 @@ var suite = []struct {
 	{"pair", job{pkg: "./lab/guest", args: []string{"-test.run=^TestPair"}}},
 	{"numa", job{pkg: "./lab/guest", args: []string{"-test.run=^TestNUMA"}}},
 	{"numa", job{pkg: "./runtime/numa", args: []string{"-test.short"}}},
+	{"numa", job{pkg: "./runtime/gpu", args: []string{"-test.run=^TestNewHostAt$"}}},
 	{"hmem", job{pkg: "./lab/guest", args: []string{"-test.run=^TestHmem"}}},
 	{"cxl", job{pkg: "./lab/guest", args: []string{"-test.run=^TestCXL"}}},
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.short", "-test.run=^(TestNetem|TestNetworks)$"}}},

@@ -136,5 +136,5 @@ func Backing[T barewire.Fixed[T], R barewire.Residency, A barewire.Access](r *ba
 	if m == nil {
 		return Back{}, wrap(ErrNotMapped, "backing: %s is no memory of a GPU's allocator", h.Name())
 	}
-	return Back{Device: m.dev.name, Kind: m.kind, How: m.mem.How()}, nil
+	return Back{Device: m.dev.name, Kind: m.kind, How: m.how()}, nil
 }

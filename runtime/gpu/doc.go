@@ -3,7 +3,7 @@
 // What memory is says its type, so that the processor cannot touch what it must not:
 //
 //	GPU      the device's own memory: no pointer of Go's. [New]; [CopyToDevice], [CopyToHost], [Copy], [Map]
-//	CPU      host memory that is pinned and mapped into the GPU: the zero-copy buffer of any machine. [NewHost]
+//	CPU      host memory that is pinned and mapped into the GPU: the zero-copy buffer of any machine. [NewHost]; [NewHostAt] at a node of NUMA
 //	Managed  memory that the driver moves: the host's between [Acquire] and [Release] only. [NewManaged]
 //	Unified  memory that both reach coherently at any time, where probing the device said so. [NewUnified] takes the [Witness]
 //
@@ -34,6 +34,12 @@
 //
 // Between two devices nothing is copied, be they of one provider ([ErrOtherDevice]): copy to memory of [NewHost], and from there. Between Managed memory
 // and the host's the processor copies, between Acquire and Release. What is none of these does not compile.
+//
+// # Network cards
+//
+// Memory of a GPU is registered (rdma.Register) with a device that takes memory by a dma-buf, as some network cards do, where the GPU exports it: peers then
+// write and read it, and the processor takes no part. Call [Arrived] between what they wrote and the work on it. Transports in software refuse it,
+// with errors.ErrUnsupported, as does all that cannot; pinned host memory is registered with any, but for package shm, which takes memory of barewire.New only.
 //
 // # A device that hangs
 //

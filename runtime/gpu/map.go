@@ -65,7 +65,7 @@ func (w *window) open(ctx context.Context) error {
 	}
 	x, ok := w.m.mem.(Mapper)
 	if !ok || w.m.dev.info.Facts.Window == "" {
-		return fmt.Errorf("%w %s: a great BAR gives no pointer either; use copies, or gpu.NewHost", ErrNoWindow, w.m.dev.name)
+		return w.m.dev.noWindow()
 	}
 	if err := w.m.claim(ctx); err != nil {
 		return err
@@ -90,6 +90,17 @@ func (w *window) open(ctx context.Context) error {
 		w.m.settle(hostMapped)
 	}
 	return err
+}
+
+// noWindow is the error of a device whose memory the host cannot map: why, what its BAR has to do with it, and what else there is.
+func (d *Device) noWindow() error {
+	s := ""
+	for _, why := range []string{d.info.Facts.NoWindow, barOf(machine(), &d.info)} {
+		if why != "" {
+			s += why + ". "
+		}
+	}
+	return fmt.Errorf("%w %s: %sUse copies, or gpu.NewHost", ErrNoWindow, d.name, s)
 }
 
 // giveBack ends the host's turn, and the loan.

@@ -17,7 +17,9 @@ type memory struct {
 	dev  *Device
 	mem  Memory
 	kind Kind
-	use  gate // operations, or the host's turn
+	use  gate      // operations, or the host's turn
+	room *reserved // of the host's, where this package placed it; nil where the driver did
+	node int       // where
 
 	mu  sync.Mutex
 	has hostHas    // what the host does with it
@@ -48,6 +50,11 @@ var homes = map[Kind]barewire.Kind{
 
 // allocate makes a region's memory on a device.
 func (d *Device) allocate(kind Kind, spec region.Spec) (*region.Handle, error) {
+	return d.allocateBy(kind, spec, func(_ *memory, n, align uintptr) (Memory, error) { return d.ad.Alloc(kind, n, align) })
+}
+
+// allocateBy makes a region of memory that alloc gives.
+func (d *Device) allocateBy(kind Kind, spec region.Spec, alloc func(m *memory, n, align uintptr) (Memory, error)) (*region.Handle, error) {
 	size, align := spec.Type.Size, max(spec.Type.Align, 1)
 	if spec.Count <= 0 || size == 0 || uint64(spec.Count) > (1<<47)/size {
 		return nil, wrap(barewire.ErrRange, "new: %s of %d bytes of %s on %s: a region has at least one, and fits into an address space",
@@ -58,7 +65,7 @@ func (d *Device) allocate(kind Kind, spec region.Spec) (*region.Handle, error) {
 	if err := d.enter(func() { d.regions[m] = spec.Type.Name }); err != nil {
 		return nil, err
 	}
-	mem, err := d.take(m, n, uintptr(align))
+	mem, err := d.take(m, func() (Memory, error) { return alloc(m, n, uintptr(align)) })
 	if err != nil {
 		return nil, fmt.Errorf("gpu: new: %s of %s as %s on %s: %w", region.Elements(spec.Count), spec.Type.Name, kind, d.name, err)
 	}
@@ -67,7 +74,7 @@ func (d *Device) allocate(kind Kind, spec region.Spec) (*region.Handle, error) {
 	h, err := region.Adopt(spec, m.given(n))
 	if err != nil {
 		d.forget(m)
-		if ferr := mem.Free(); ferr != nil {
+		if ferr := m.free(mem); ferr != nil {
 			err = fmt.Errorf("%w; and it is not given back: %w", err, ferr)
 		}
 		return nil, err
@@ -77,12 +84,12 @@ func (d *Device) allocate(kind Kind, spec region.Spec) (*region.Handle, error) {
 }
 
 // take has the driver allocate memory, and forgets what it is for where that fails.
-func (d *Device) take(m *memory, n, align uintptr) (Memory, error) {
+func (d *Device) take(m *memory, alloc func() (Memory, error)) (Memory, error) {
 	ctx, cancel := d.patiently()
 	defer cancel()
-	mem, err := bounded(ctx, func() (Memory, error) { return d.ad.Alloc(m.kind, n, align) }, func(mem Memory, err error) {
+	mem, err := bounded(ctx, alloc, func(mem Memory, err error) {
 		if err == nil { // nobody waits for it any more
-			_ = mem.Free()
+			_ = m.free(mem)
 		}
 		d.forget(m)
 	})
@@ -102,6 +109,22 @@ func (d *Device) rename(m *memory, name string) {
 		d.regions[m] = name
 	}
 	d.mu.Unlock()
+}
+
+// free gives memory back, and what it lay in. What the driver does not give back it may have still.
+func (m *memory) free(mem Memory) error {
+	if err := mem.Free(); err != nil || m.room == nil {
+		return err
+	}
+	return m.room.free()
+}
+
+// how says which way was taken.
+func (m *memory) how() string {
+	if m.room == nil {
+		return m.mem.How()
+	}
+	return fmt.Sprintf("%s, at node %d", m.mem.How(), m.node)
 }
 
 // forget ends what enter counted for memory.
@@ -150,7 +173,7 @@ func (m *memory) release() error {
 			_ = m.mem.(Acquirer).Yield()
 			m.handBack()
 		}
-		return m.mem.Free()
+		return m.free(m.mem)
 	}, func(error) { m.dev.forget(m) })
 	if goesOn(err) {
 		m.dev.rename(m, "memory that the driver has not taken back")

@@ -46,8 +46,10 @@ type Facts struct {
 	DMABuf      bool // its memory can be given to other devices as a dma-buf
 	// FlushNeeded says that what another device wrote to its memory is seen by kernels only after a flush: see [Arrived].
 	FlushNeeded bool
-	// Window says how the host may map memory of the device; empty where it may not.
-	Window string
+	// Window says how the host may map memory of the device; empty where it may not, and then NoWindow may say why.
+	Window, NoWindow string
+	// HostNode is the node of NUMA that it is nearest to; nil where the driver does not say it.
+	HostNode *int
 	// Read are the answers as they were read.
 	Read []Fact
 }
@@ -112,6 +114,13 @@ type Memory interface {
 	How() string
 	// Free gives it back. No operation uses it.
 	Free() error
+}
+
+// Pinner is an [Adapter] that pins memory which it did not allocate.
+type Pinner interface {
+	// Pin pins n bytes of this process' memory, whole pages, and maps them into the device as HostMemory. Free of what it gives
+	// unpins them; the memory itself stays the caller's.
+	Pin(base unsafe.Pointer, n uintptr) (Memory, error)
 }
 
 // Acquirer is [Memory] of the kind ManagedMemory: all of it is one. No operation uses it when it is called.

@@ -137,8 +137,7 @@ beside those for vet below:
 | memory 17, 18 | memory of one device or context is used, or freed, on another | error; a region frees itself |
 | memory 19 | a thread without a context | cannot happen: calls make their own current |
 | memory 22, 23 | a dma-buf at a wrong offset; a window registered with a network card | memory begins at whole pages; a window cannot be registered: does not compile |
-
-24 (pinned memory at another node than the GPU) is not looked at yet.
+| memory 24 | pinned memory is at another node than the GPU | ` + "`gpu.NewHostAt(dev, gpu.Near, …)`" + ` has it at the device's node, looked for when it is pinned, or is an error; ` + "`gpu.NewHost`" + ` leaves it to the driver |
 
 Of the mistakes that programs with such memory were found to have, these are for vet to find, where the functions say so:
 

@@ -24,7 +24,7 @@ var attributes = []struct {
 	{"CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM", attrSameAddress}, {"PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES", attrHostTables},
 	{"DIRECT_MANAGED_MEM_ACCESS_FROM_HOST", 101}, {"GPU_DIRECT_RDMA_SUPPORTED", 116},
 	{"GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS", attrFlushOptions}, {"GPU_DIRECT_RDMA_WRITES_ORDERING", attrOrdering},
-	{"DMA_BUF_SUPPORTED", attrDMABuf}, {"HOST_NUMA_ID", 134},
+	{"DMA_BUF_SUPPORTED", attrDMABuf}, {"HOST_NUMA_ID", attrHostNode},
 }
 
 const (
@@ -38,6 +38,7 @@ const (
 	attrFlushOptions = 117
 	attrOrdering     = 118
 	attrDMABuf       = 124
+	attrHostNode     = 134
 
 	flushByHost  = 1   // CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST
 	orderedOwner = 100 // CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER
@@ -108,11 +109,11 @@ func until0(b []byte) string {
 
 // facts asks a device for its attributes. Those that the driver does not know are no.
 func (l *library) facts(dev uintptr) (f gpu.Facts) {
-	has := map[uintptr]int32{}
+	has, known := map[uintptr]int32{}, map[uintptr]bool{}
 	for _, a := range attributes {
 		out := heap()
 		if l.deviceAttr.do(a.name, addr(out), a.n, dev) == nil {
-			has[a.n] = int32(out[0])
+			has[a.n], known[a.n] = int32(out[0]), true
 			f.Read = append(f.Read, gpu.Fact{Name: a.name, Value: int64(int32(out[0])), From: "cuDeviceGetAttribute"})
 		}
 	}
@@ -123,8 +124,16 @@ func (l *library) facts(dev uintptr) (f gpu.Facts) {
 	f.Exclusive = f.Managed && !f.Concurrent
 	f.DMABuf = yes(attrDMABuf) && l.exportRange.fn != 0
 	f.FlushNeeded = has[attrOrdering] < orderedOwner
-	if f.DMABuf && l.version >= mapsDMABuf {
+	switch {
+	case !f.DMABuf:
+		f.NoWindow = "It exports no memory as a dma-buf, which is what is mapped"
+	case l.version < mapsDMABuf:
+		f.NoWindow = fmt.Sprintf("The driver is of CUDA %d.%d, and only those of 13.3 and later have the host map a dma-buf", l.version/1000, l.version%1000/10)
+	default:
 		f.Window = "mmap of its dma-buf, write-combined"
+	}
+	if n := int(has[attrHostNode]); n >= 0 && known[attrHostNode] {
+		f.HostNode = &n
 	}
 	return f
 }

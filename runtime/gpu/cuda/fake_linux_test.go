@@ -35,13 +35,16 @@ const (
 	setMisalign
 	setLate  // what other devices write by a dma-buf is seen after a flush
 	setWaits // the driver waits for the device where it may: freeing memory, copying what is not pinned
+	setCount // of devices
+	setMemory
+	setGiven // how far from the memory the address is that an allocation gives
 )
 
 // stand is the stand-in, loaded.
 type stand struct {
 	*Provider
-	t                                      testing.TB
-	reset, set, attr, left, fault, arrives uintptr
+	t                                                     testing.TB
+	reset, set, attr, left, fault, arrives, named, forget uintptr
 }
 
 var compile = sync.OnceValues(func() (string, error) {
@@ -86,7 +89,7 @@ func fake(t testing.TB) *stand {
 		t.Fatal(err)
 	}
 	s := &stand{Provider: New(Options{Library: path}), t: t}
-	for name, at := range map[string]*uintptr{"fake_reset": &s.reset, "fake_set": &s.set, "fake_attr": &s.attr, "fake_left": &s.left, "fake_fault": &s.fault, "fake_nic": &s.arrives} {
+	for name, at := range map[string]*uintptr{"fake_reset": &s.reset, "fake_set": &s.set, "fake_attr": &s.attr, "fake_left": &s.left, "fake_fault": &s.fault, "fake_nic": &s.arrives, "fake_text": &s.named, "fake_forget": &s.forget} {
 		if *at, err = so.Func(name, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -116,6 +119,14 @@ func (s *stand) with(attrs ...int) *stand {
 func (s *stand) now(what, value int) *stand {
 	dl.Fast(s.set, []uintptr{uintptr(what), uintptr(value)})
 	return s
+}
+
+// called has devices be called something, and be at it on the bus.
+func (s *stand) called(name []byte) {
+	b := bytes(len(name) + 1)
+	copy(b, name)
+	dl.Fast(s.named, []uintptr{addr(&b[0]), uintptr(len(name))})
+	runtime.KeepAlive(b)
 }
 
 // version has the driver be of another version. Libraries are loaded once: this is what the provider knows of it.

@@ -33,6 +33,7 @@ type library struct {
 	deviceCount, deviceGet, deviceName, deviceAttr, deviceMem, pci call
 	retain, release, push, pop                                     call
 	alloc, free, hostAlloc, hostFree, hostPointer, allocManaged    call
+	hostRegister, hostUnregister                                   call
 	memset, pointerAttr, setPointerAttr, exportRange, flushWrites  call
 	toDevice, toHost, within, copyAny                              call
 	streamCreate, streamSync, streamDestroy                        call
@@ -86,6 +87,7 @@ func open(path string) (*library, error) {
 		{&l.push, "cuCtxPushCurrent_v2", false}, {&l.pop, "cuCtxPopCurrent_v2", false},
 		{&l.alloc, "cuMemAlloc_v2", false}, {&l.free, "cuMemFree_v2", false},
 		{&l.hostAlloc, "cuMemHostAlloc", false}, {&l.hostFree, "cuMemFreeHost", false}, {&l.hostPointer, "cuMemHostGetDevicePointer_v2", false},
+		{&l.hostRegister, "cuMemHostRegister_v2", false}, {&l.hostUnregister, "cuMemHostUnregister", false},
 		{&l.allocManaged, "cuMemAllocManaged", false}, {&l.memset, "cuMemsetD8Async", false},
 		{&l.pointerAttr, "cuPointerGetAttribute", false}, {&l.setPointerAttr, "cuPointerSetAttribute", false},
 		{&l.exportRange, "cuMemGetHandleForAddressRange", true}, {&l.flushWrites, "cuFlushGPUDirectRDMAWrites", true},

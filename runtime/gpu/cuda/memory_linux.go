@@ -39,6 +39,7 @@ type memory struct {
 	whole uintptr        // what was allocated
 	host  unsafe.Pointer // nil where the processor must not touch it
 	how   string
+	lent  bool     // pinned only: the memory is somebody else's
 	win   []byte   // of the host's window
 	file  *os.File // behind that
 }
@@ -105,11 +106,37 @@ func (m *memory) pinned(align uintptr) error {
 		return err
 	}
 	m.dev = uintptr(out[0]) + uintptr(m.host) - m.whole
-	m.how = "pinned host memory (cuMemHostAlloc), mapped into the device at the host's address"
-	if m.dev != uintptr(m.host) {
-		m.how = "pinned host memory (cuMemHostAlloc), mapped into the device at another address than the host's"
-	}
+	m.how = "pinned host memory (cuMemHostAlloc), mapped into the device at " + m.where()
 	return nil
+}
+
+// Pin pins memory of this process, and maps it into the device.
+func (a *adapter) Pin(base unsafe.Pointer, n uintptr) (gpu.Memory, error) {
+	m := &memory{a: a, kind: gpu.HostMemory, n: n, host: base, whole: uintptr(base), lent: true}
+	const portable, deviceMap = 1, 2 // CU_MEMHOSTREGISTER_
+	if err := a.in(&a.lib.hostRegister, fmt.Sprintf("%d bytes", n), m.whole, n, portable|deviceMap); err != nil {
+		return nil, err
+	}
+	out := heap()
+	if err := a.in(&a.lib.hostPointer, "", addr(out), m.whole, 0); err != nil {
+		_ = m.Free()
+		return nil, err
+	}
+	m.dev = uintptr(out[0])
+	m.how = "host memory that was placed and then pinned (cuMemHostRegister), mapped into the device at " + m.where()
+	if err := m.verify(); err != nil {
+		_ = m.Free()
+		return nil, err
+	}
+	return m, nil
+}
+
+// where says at which address the device has host memory.
+func (m *memory) where() string {
+	if m.dev != uintptr(m.host) {
+		return "another address than the host's"
+	}
+	return "the host's address"
 }
 
 // managed allocates memory that the driver moves.
@@ -196,6 +223,8 @@ func (m *memory) Free() error {
 	switch {
 	case m.whole == 0:
 		return unix.MunmapPtr(m.host, up(m.n, uintptr(os.Getpagesize())))
+	case m.lent:
+		return m.a.in(&m.a.lib.hostUnregister, "", m.whole)
 	case m.kind == gpu.HostMemory:
 		return m.a.in(&m.a.lib.hostFree, "", m.whole)
 	}

@@ -1,18 +1,22 @@
 package gputest
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/gpu"
 	"github.com/fidelityframework/barewire-gen/runtime/gpu/internal/sample"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 )
 
 var memoryChecks = []check{
 	{"memory/facts", facts},
 	{"memory/zeroed", zeroed},
 	{"memory/pinned", pinned},
+	{"memory/pinned at a node", pinnedAt},
 	{"memory/unified", unified},
 	{"memory/too much", tooMuch},
 	{"memory/places", places},
@@ -86,6 +90,57 @@ func pinned(e *env) {
 	e.Log(b.How)
 	e.must(r.Close())
 	e.must(h.Close())
+}
+
+// pinnedAt: pinned memory is at the node that was asked for, the device's own where none is named, and works as other pinned memory.
+func pinnedAt(e *env) {
+	node, err := e.dev.Node()
+	if err != nil {
+		e.refused(err, gpu.ErrNotHere, e.dev.String())
+		e.Log(err)
+		node = 0
+	}
+	h, err := gpu.NewHostAt(e.dev, node, sample.BodyInCPU(), count)
+	switch {
+	case !e.dev.Info().Facts.HostMapped, errors.Is(err, gpu.ErrNotHere):
+		e.refused(err, gpu.ErrNotHere, e.dev.String(), "use gpu.New")
+		return
+	case errors.Is(err, mempolicy.ErrNoNUMA), errors.Is(err, mempolicy.ErrForbidden), errors.Is(err, mempolicy.ErrUntold):
+		e.refused(err, barewire.ErrPlace)
+		e.Logf("nothing is placed on this system: %v", err)
+		return
+	}
+	e.must(err)
+	b, err := gpu.Backing(h)
+	e.must(err)
+	if !strings.Contains(b.How, fmt.Sprintf("at node %d", node)) {
+		e.Errorf("it does not say where it is: %s", b.How)
+	}
+	if at, err := barewire.Placement(h); err != nil || at.Node != node {
+		e.Errorf("the pages are at %+v, %v", at, err)
+	}
+	e.must(barewire.With(h, func(w barewire.Window[sample.Body, barewire.Unregistered]) error { put(w, 3); return nil }))
+	e.wait(gpu.Launch(e.q, e.kernel("scale"), gpu.Line(count, 64), gpu.Mem(gpu.All(h)), gpu.Num(uint32(count)), gpu.Num(float32(2))))
+	e.must(barewire.With(h, func(w barewire.Window[sample.Body, barewire.Unregistered]) error { return holds(w, 3, 2, 1) }))
+	r := e.device(0)
+	e.wait(gpu.CopyToDevice(e.q, gpu.All(r), gpu.All(h)))
+	e.deviceHolds(r, 3, 2, 1)
+	e.wait(gpu.CopyToHost(e.q, gpu.All(h), gpu.All(r)))
+	if near, err := gpu.NewHostAt(e.dev, gpu.Near, sample.BodyInCPU(), 1); err == nil {
+		e.must(near.Close())
+	} else {
+		e.refused(err, gpu.ErrNotHere, "name one")
+	}
+	for _, none := range []int{-2, 1000, 1 << 20} {
+		_, err = gpu.NewHostAt(e.dev, none, sample.BodyInCPU(), count)
+		e.refused(err, barewire.ErrPlace, "sample.Body")
+		e.refused(err, mempolicy.ErrNoNode)
+	}
+	for _, n := range []int{0, -1, math.MaxInt} {
+		_, err = gpu.NewHostAt(e.dev, node, sample.BodyInCPU(), n)
+		e.refused(err, barewire.ErrRange, e.dev.String())
+	}
+	e.must(errors.Join(h.Close(), r.Close()))
 }
 
 // unified: with a witness host and kernels share memory; without one there is none.

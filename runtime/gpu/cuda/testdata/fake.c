@@ -43,7 +43,7 @@ int cuGetErrorString(int r, const char **text) { return cuGetErrorName(r, text);
 
 int cuDeviceGetCount(int *n)
 {
-	*n = DEVICES;
+	*n = (int)settings[SET_COUNT];
 	return OK;
 }
 
@@ -56,6 +56,7 @@ int cuDeviceGet(int *dev, int i)
 int cuDeviceGetName(char *name, int n, int dev)
 {
 	snprintf(name, n, "Fake %d", dev);
+	memcpy(name, text, texts < n ? texts : n);
 	return OK;
 }
 
@@ -70,13 +71,14 @@ int cuDeviceGetAttribute(int *value, int attr, int dev)
 int cuDeviceTotalMem_v2(size_t *n, int dev)
 {
 	(void)dev;
-	*n = (size_t)1 << 33;
+	*n = (size_t)settings[SET_MEMORY];
 	return OK;
 }
 
 int cuDeviceGetPCIBusId(char *id, int n, int dev)
 {
 	snprintf(id, n, "0000:0%d:00.0", dev + 1);
+	memcpy(id, text, texts < n ? texts : n);
 	return OK;
 }
 
@@ -112,6 +114,12 @@ static void drop(struct memory *m)
 			*p = m->next;
 			break;
 		}
+	if (m->lent) {
+		if (m->dev != m->host)
+			munmap(m->dev, m->room);
+		free(m);
+		return;
+	}
 	if (m->fd)
 		close(m->fd);
 	munmap(m->hidden - m->skew, m->room);
@@ -119,6 +127,16 @@ static void drop(struct memory *m)
 		munmap(m->host, m->room);
 	mmap(m->dev - m->skew, m->room, PROT_NONE, MAP_FIXED | MAP_PRIVATE | MAP_ANON, -1, 0); // never again another's
 	free(m);
+}
+
+// fake_forget drops all memory, and what was noted, after it told where memory is that is none.
+void fake_forget(void)
+{
+	pthread_mutex_lock(&big);
+	while (memories)
+		drop(memories);
+	fault[0] = 0;
+	pthread_mutex_unlock(&big);
 }
 
 int cuDevicePrimaryCtxRelease_v2(int dev)
@@ -193,7 +211,11 @@ int cuStreamCreate(void **out, unsigned flags)
 	}
 	struct stream *s = calloc(1, sizeof *s);
 	s->ctx = c;
-	*out = add((void **)streams, STREAM, s);
+	if (!(*out = add((void **)streams, STREAM, s))) {
+		free(s);
+		r = NO_MEMORY;
+		goto out;
+	}
 	if (pthread_create(&s->thread, NULL, work, s))
 		abort();
 	END;
@@ -243,7 +265,10 @@ int cuEventCreate(void **out, unsigned flags)
 	}
 	struct event *e = calloc(1, sizeof *e);
 	e->ctx = c;
-	*out = add((void **)events, EVENTS, e);
+	if (!(*out = add((void **)events, EVENTS, e))) {
+		free(e);
+		r = NO_MEMORY;
+	}
 	END;
 }
 
@@ -372,7 +397,8 @@ int cuModuleLoadData(void **out, const char *image)
 	struct module *m = calloc(1, sizeof *m);
 	m->ctx = c;
 	m->image = strdup(image);
-	*out = add((void **)modules, MODULE, m);
+	if (!(*out = add((void **)modules, MODULE, m)))
+		r = NO_MEMORY;
 	END;
 }
 
@@ -390,7 +416,8 @@ int cuModuleGetFunction(void **out, void *handle, const char *name)
 		struct function *f = calloc(1, sizeof *f);
 		f->module = m;
 		snprintf(f->name, sizeof f->name, "%s", name);
-		*out = add((void **)functions, FUNCTION, f);
+		if (!(*out = add((void **)functions, FUNCTION, f)))
+			r = NO_MEMORY;
 	}
 	END;
 }

@@ -42,7 +42,7 @@ int cuMemAlloc_v2(ptr *p, size_t n)
 	struct memory *m;
 	BEGIN;
 	if (!(r = obtain(&m, c, DEVICE, n, settings[SET_MISALIGN])))
-		*p = (ptr)m->dev;
+		*p = (ptr)m->dev + (ptr)settings[SET_GIVEN]; // a driver that lies
 	END;
 }
 
@@ -65,6 +65,46 @@ int cuMemHostAlloc(void **p, size_t n, unsigned flags)
 		r = INVALID_VALUE;
 	else if (!(r = obtain(&m, c, HOST, n, 0)))
 		*p = m->host;
+	END;
+}
+
+// Memory of the program's that is registered. Without attribute 91 the device has it at another address.
+int cuMemHostRegister_v2(void *host, size_t n, unsigned flags)
+{
+	BEGIN;
+	if (flags != 3 || !n || (uintptr_t)host % 4096 || n % 4096) {
+		r = INVALID_VALUE;
+		goto out;
+	}
+	if (within(host, 1)) {
+		r = 712; // CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+		goto out;
+	}
+	struct memory *m = calloc(1, sizeof *m);
+	m->kind = HOST;
+	m->lent = 1;
+	m->ctx = c;
+	m->host = m->hidden = host;
+	m->size = m->room = n;
+	m->dev = attrs[c->device][91] ? host : mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	m->next = memories;
+	memories = m;
+	END;
+}
+
+int cuMemHostUnregister(void *host)
+{
+	BEGIN;
+	struct memory *m = within(host, 1);
+	if (!m || m->host != host || !m->lent) {
+		note("%s: %p is not registered", __func__, host);
+		r = 713; // CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED
+		goto out;
+	}
+	if (m->busy)
+		note("%s: %p is unregistered while operations have it", __func__, host);
+	idle(c);
+	drop(m);
 	END;
 }
 

@@ -21,13 +21,15 @@ enum {
 enum { MAX = 4096, DEVICES = 2, ATTRS = 160, PAGE64 = 65536 };
 
 // What tests set and count: see fake_set and fake_count.
-enum { SET_VERSION, SET_DELAY, SET_OOM, SET_STICKY, SET_EVENT, SET_HOLD, SET_LOST, SET_MISALIGN, SET_LATE, SET_WAITS };
+enum { SET_VERSION, SET_DELAY, SET_OOM, SET_STICKY, SET_EVENT, SET_HOLD, SET_LOST, SET_MISALIGN, SET_LATE, SET_WAITS, SET_COUNT, SET_MEMORY, SET_GIVEN };
 
 static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static long settings[16];
 static int attrs[DEVICES][ATTRS];
 static char fault[512];
+static char text[256]; // what devices are called, and where, where tests say; no zero needs to be there
+static int texts;
 static int kernels, pushed;
 
 // note keeps the first thing that a correct program does not do.
@@ -60,6 +62,7 @@ struct memory {
 	size_t size, room, skew;
 	int busy; // operations that have it
 	int fd;   // as others have it; 0: nobody asked
+	int lent; // registered only
 	ptr from; // from here on
 	size_t bytes;
 	struct memory *next;
@@ -131,7 +134,7 @@ static void *add(void **table, uintptr_t base, void *p)
 			table[i] = p;
 			return HANDLE(base, i);
 		}
-	abort();
+	return NULL; // too many
 }
 
 static int live(void **table)
@@ -386,6 +389,9 @@ void fake_reset(void)
 	pthread_mutex_lock(&big);
 	memset(settings, 0, sizeof settings);
 	settings[SET_VERSION] = 12040;
+	settings[SET_COUNT] = DEVICES;
+	settings[SET_MEMORY] = 1L << 33;
+	texts = 0;
 	fault[0] = 0;
 	pushed = 0;
 	for (int i = 0; i < DEVICES; i++) {
@@ -408,6 +414,13 @@ void fake_set(int what, long value)
 			contexts[i].sticky = contexts[i].retained ? (int)value : 0;
 	pthread_cond_broadcast(&moved);
 	pthread_mutex_unlock(&big);
+}
+
+// fake_text has devices be called something, as far as there is room for it.
+void fake_text(const char *s, size_t n)
+{
+	texts = n < sizeof text ? (int)n : (int)sizeof text;
+	memcpy(text, s, texts);
 }
 
 void fake_attr(int attr, int value)
