@@ -37,7 +37,8 @@
 // belongs to, or behind it on its line.
 //
 //	#@package(name)          at the top: the Go package; files with another are apart
-//	#@residency(cpu, numa(0), cxl, cxl_shared, gpu, managed, unified, fallback=unified)
+//	#@residency(cpu, numa(0), cxl, cxl_shared, gpu, managed, unified)
+//	#@residency(cpu, numa(0), cxl, fallback=unified)
 //	                         on a type: where its regions may live; where nothing is said, in cpu
 //	#@register(local, remote_read, remote_write, remote_atomic)
 //	                         on a type: what its registered regions may grant
