@@ -27,7 +27,7 @@ type Conn struct {
 	held   Held      // q, for who has mu or pollMu
 	direct Direct    // so too, where it does requests at once; else nil
 	now    Immediate // the queue, where requests may end as they are posted
-	lacks  Lacking   // the queue, where its peer cannot do all
+	lacks  Lacking   // the queue, where it or its peer cannot do all
 	peer   string
 	plain  bool
 	depth  uint64 // operations of the user's that may be outstanding
@@ -99,9 +99,7 @@ func (dom *Domain) connect(q Queue, theirs hello, s *seat) (*Conn, error) {
 func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	cfg, limits := &dom.dev.cfg, &dom.dev.limits
 	c := &Conn{dom: dom, q: q, peer: q.Peer(), plain: theirs.plain, mtu: cfg.MTU}
-	if theirs.plain { // who speaks barewire does all verbs
-		c.lacks, _ = q.(Lacking)
-	}
+	c.lacks = lacking(q)
 	c.most = limits.MaxTransfer
 	c.setSpins(cfg.Mode)
 	l, lends := q.(Lender)
@@ -143,6 +141,17 @@ func newConn(dom *Domain, q Queue, theirs hello) *Conn {
 	c.ctl.init(cfg.Credits)
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c
+}
+
+// lacking is the queue, if there are verbs that it cannot do.
+func lacking(q Queue) Lacking {
+	l, _ := q.(Lacking)
+	for v := VerbWrite; l != nil && v <= VerbFlush; v++ {
+		if l.Lacks(v) != "" {
+			return l
+		}
+	}
+	return nil
 }
 
 // start posts the receives and starts what works beside the user.

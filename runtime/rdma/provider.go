@@ -212,7 +212,7 @@ type Held interface {
 	Poll(out []Completion) int
 }
 
-// Lacking is a [Queue] whose peer may be unable to do some verbs. It is optional.
+// Lacking is a [Queue] that may be unable to do some verbs, or whose peer may. It is optional.
 type Lacking interface {
 	// Lacks is why requests of a verb cannot be done on this queue, empty where they can. It is the same
 	// as long as the queue lives; such requests are refused before they are posted.

@@ -29,7 +29,7 @@ func checkKeys(t *testing.T, f *Factory) {
 	local, remote := map[rdma.LKey]bool{}, map[name]bool{}
 	var all []memory
 	for range 50 {
-		k, err := b.dom.Register(m, every, nil)
+		k, err := b.dom.Register(m, f.grantable(every), nil)
 		must(t, err)
 		if local[k.L] || remote[name{k.R, k.Epoch}] || k.L == 0 || k.R == 0 {
 			t.Fatalf("the keys %+v are not new", k)
@@ -43,7 +43,8 @@ func checkKeys(t *testing.T, f *Factory) {
 		}
 	}
 	for i := range all { // each of them names the memory
-		a.do(word(rdma.VerbFetchAdd, 1, &all[i], 8, 0, 1))
+		putLittle(a.mem[64:], uint64(i+1))
+		a.do(f.or(word(rdma.VerbFetchAdd, 1, &all[i], 8, 0, 1), op(rdma.VerbWrite, 1, &a.memory, 64, 8, &all[i], 8)))
 	}
 	p := make([]byte, 8)
 	a.do(op(rdma.VerbRead, 1, &a.memory, 0, 8, &all[0], 8))
@@ -151,7 +152,7 @@ func writeUntilRefused(t *testing.T, a *side, src, m *memory) {
 	for posted, polled := 0, 0; ; {
 		wrs := []rdma.WorkRequest{
 			op(rdma.VerbWrite, 0, src, 0, len(src.mem), m, posted%2*64<<10),
-			word(rdma.VerbFetchAdd, 0, m, 8, 0, 1), flush(0),
+			a.f.or(word(rdma.VerbFetchAdd, 0, m, 8, 0, 1), flush(0)), flush(0),
 		}
 		if posted-polled < 32 {
 			n, err := a.q.Post(wrs)

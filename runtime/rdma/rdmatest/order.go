@@ -22,11 +22,11 @@ func checkInOrder(t *testing.T, f *Factory) {
 		batch := []rdma.WorkRequest{
 			op(rdma.VerbWrite, 0, &a.memory, 0, 200, &b.memory, 0),
 			op(rdma.VerbRead, 0, &a.memory, 1024, 3000, &b.memory, 8192),
-			word(rdma.VerbFetchAdd, 0, &b.memory, 4096, 0, 1),
+			f.or(word(rdma.VerbFetchAdd, 0, &b.memory, 4096, 0, 1), op(rdma.VerbRead, 0, &a.memory, 4096, 8, &b.memory, 4096)),
 			op(rdma.VerbSend, 0, &a.memory, 0, 10, &b.memory, 0),
 			flush(0),
 			op(rdma.VerbWriteNotify, 0, &a.memory, 0, 8, &b.memory, 16384),
-			word(rdma.VerbCompareSwap, 0, &b.memory, 4104, 0, 1),
+			f.or(word(rdma.VerbCompareSwap, 0, &b.memory, 4104, 0, 1), flush(0)),
 			op(rdma.VerbWrite, 0, &a.memory, 0, 1, &b.memory, 0),
 		}
 		batch[7].Fence = true
@@ -62,8 +62,8 @@ func checkWritesBefore(t *testing.T, f *Factory) {
 			flush(99),
 			op(rdma.VerbSend, 99, &a.memory, 0, 8, &b.memory, 0),
 			op(rdma.VerbWriteNotify, 99, &a.memory, 0, 8, &b.memory, 50000),
-			word(rdma.VerbFetchAdd, 99, &b.memory, 50008, 0, 1),
-			word(rdma.VerbCompareSwap, 99, &b.memory, 50016, 0, 1),
+			f.or(word(rdma.VerbFetchAdd, 99, &b.memory, 50008, 0, 1), flush(99)),
+			f.or(word(rdma.VerbCompareSwap, 99, &b.memory, 50016, 0, 1), flush(99)),
 			op(rdma.VerbRead, 99, &a.memory, 30000, n*size, &b.memory, 0),
 		}[round%6]
 		a.post(last)

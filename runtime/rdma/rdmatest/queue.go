@@ -146,7 +146,9 @@ func checkClose(t *testing.T, f *Factory) {
 		"unpolled":    func(a, b *side) { a.post(good(a, b), flush(1)) },
 		"outstanding": func(a, b *side) { a.outstanding(b) },
 		"aborted":     func(a, b *side) { a.outstanding(b); a.q.Abort(nil) },
-		"failed":      func(a, b *side) { a.post(word(rdma.VerbFetchAdd, 1, &b.memory, 1, 0, 0)) },
+		"failed": func(a, b *side) {
+			a.post(f.or(word(rdma.VerbFetchAdd, 1, &b.memory, 1, 0, 0), rdma.WorkRequest{ID: 1}))
+		},
 		"peer-closed": func(a, b *side) { a.outstanding(b); must(b.t, b.q.Close()) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -263,7 +265,7 @@ func hammer(t *testing.T, a, b *side, closes bool) {
 			batch := []rdma.WorkRequest{
 				op(rdma.VerbWrite, posted, &a.memory, 0, 100, &b.memory, 0),
 				op(rdma.VerbRead, posted+1, &a.memory, 8192, 100, &b.memory, 16384),
-				word(rdma.VerbFetchAdd, posted+2, &b.memory, 32768, 0, 1),
+				a.f.or(word(rdma.VerbFetchAdd, posted+2, &b.memory, 32768, 0, 1), flush(posted+2)),
 				flush(posted + 3),
 			}
 			n, err := a.q.Post(batch)

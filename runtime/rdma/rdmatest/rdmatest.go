@@ -51,10 +51,9 @@ type Factory struct {
 	AtOnce bool
 	// Unheard says that the receiver is not told which messages asked for its event: its device wakes it, and no more.
 	Unheard bool
-	// Plain opens adapters for peers that are other programs (rdma.Config.Plain): nobody tells what a key is good for.
-	Plain bool
-	// Except are checks that do not apply, by their names, and why. They are left out.
-	Except map[string]string
+	// NoAtomics is why the device has no atomic operations, empty where it has. The checks of these want them refused then, and in
+	// all others something else is done in their place.
+	NoAtomics string
 	// NotReady is how long a message waits for a receive before it fails. Zero:
 	// it is not tested that it does.
 	NotReady time.Duration
@@ -80,10 +79,6 @@ func Run(t *testing.T, f Factory) {
 		connectChecks, verbChecks, errorChecks, orderChecks, receiveChecks, queueChecks, nowChecks, lifeChecks, waitChecks, trafficChecks, typedChecks, invalidateChecks,
 	} {
 		for _, c := range group {
-			if why := f.Except[c.name]; why != "" {
-				t.Logf("%s does not apply: %s", c.name, why)
-				continue
-			}
 			t.Run(c.name, func(t *testing.T) {
 				before := count()
 				t.Run("run", func(t *testing.T) { c.run(t, &f) })
@@ -142,9 +137,7 @@ func connectWith(t testing.TB, f *Factory, cfg *rdma.Config) (a, b *side) {
 
 func newSide(t testing.TB, f *Factory, cfg *rdma.Config, name string) *side {
 	t.Helper()
-	own := *cfg
-	own.Plain = own.Plain || f.Plain
-	ad, err := f.Provider.Open(ctx(t), f.Device, &own)
+	ad, err := f.Provider.Open(ctx(t), f.Device, cfg)
 	must(t, err)
 	t.Cleanup(func() {
 		if err := ad.Close(); err != nil {
@@ -219,7 +212,7 @@ func (s *side) registerFor(n int, rights barewire.Rights, q rdma.Queue) memory {
 	m := memory{m: s.allocate(n)}
 	m.mem = unsafe.Slice((*byte)(m.m.Base), n)
 	var err error
-	m.keys, err = s.dom.Register(m.m, rights, q)
+	m.keys, err = s.dom.Register(m.m, s.f.grantable(rights), q)
 	must(s.t, err)
 	return m
 }

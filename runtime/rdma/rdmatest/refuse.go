@@ -141,9 +141,14 @@ var wordRefusals = []refusal{
 
 // checkRefused wants each refusal refused, and nothing else to come of it.
 func checkRefused(t *testing.T, f *Factory) {
-	cases := slices.Concat(localRefusals, keyRefusals, wordRefusals)
+	cases := slices.Concat(localRefusals, keyRefusals)
+	verbs := []rdma.Verb{rdma.VerbRead, rdma.VerbWriteNotify}
+	if f.NoAtomics == "" {
+		cases = append(cases, wordRefusals...)
+		verbs = append(verbs, rdma.VerbFetchAdd, rdma.VerbCompareSwap)
+	}
 	for _, c := range keyRefusals {
-		for _, verb := range []rdma.Verb{rdma.VerbRead, rdma.VerbWriteNotify, rdma.VerbFetchAdd, rdma.VerbCompareSwap} {
+		for _, verb := range verbs {
 			cases = append(cases, refusal{fmt.Sprintf("%v, %s", verb, c.name), c.want, func(a, b *side) rdma.WorkRequest {
 				wr := c.make(a, b)
 				wr.Verb = verb
@@ -293,8 +298,12 @@ func checkRights(t *testing.T, f *Factory) {
 	needs := map[rdma.Verb]barewire.Rights{
 		rdma.VerbWrite: write, rdma.VerbWriteNotify: write, rdma.VerbRead: read, rdma.VerbCompareSwap: atom, rdma.VerbFetchAdd: atom,
 	}
+	if f.NoAtomics != "" {
+		delete(needs, rdma.VerbCompareSwap)
+		delete(needs, rdma.VerbFetchAdd)
+	}
 	for verb, need := range needs {
-		for rights := barewire.Rights(1); rights <= every; rights++ {
+		for rights := barewire.Rights(1); rights <= f.grantable(every); rights++ {
 			t.Run(fmt.Sprintf("%v/%v", verb, rights), func(t *testing.T) {
 				a, b := connect(t, f)
 				m := b.register(4096, rights)

@@ -54,6 +54,8 @@ type lane struct {
 	receives int        // that b has posted and that are not spoken for
 	received uint64     // at b
 	buf      [8]rdma.Completion
+
+	noAtomics bool
 }
 
 // expected is what must come of a request.
@@ -81,7 +83,7 @@ const (
 )
 
 func newLane(a, b *side, rnd *rand.Rand) *lane {
-	l := &lane{rnd: rnd, depth: min(a.ad.Limits().Depth, slots)}
+	l := &lane{rnd: rnd, depth: min(a.ad.Limits().Depth, slots), noAtomics: a.f.NoAtomics != ""}
 	l.qa, l.qb = join(a.t, a, b)
 	l.own, l.far = a.register(slots*slotSize, nobody), b.register(farSize, every)
 	l.inbox = b.register(slots*slotSize, nobody)
@@ -117,6 +119,9 @@ func (l *lane) step() error {
 	case 3, 4:
 		return l.read(n, at)
 	case 5:
+		if l.noAtomics {
+			return l.read(8, at&^7)
+		}
 		return l.atomic(at &^ 7)
 	case 6:
 		return l.send(n)

@@ -44,6 +44,8 @@ type typed struct {
 	local  *localTicks // of a
 	target *everyTicks // of b
 	rem    everyTickRemote
+
+	noAtomics bool
 }
 
 type typedSide struct {
@@ -56,8 +58,11 @@ const typedCount = 64
 
 func openTyped(t *testing.T, f *Factory, cfg rdma.Config) *typed {
 	t.Helper()
-	p := &typed{t: t}
+	p := &typed{t: t, noAtomics: f.NoAtomics != ""}
 	cfg.Provider, cfg.Device, cfg.Logger = f.Provider, f.Device, slog.New(slog.DiscardHandler)
+	if f.NoAtomics != "" {
+		cfg.Provider = WithoutAtomics(f.Provider)
+	}
 	for _, s := range []*typedSide{&p.a, &p.b} {
 		var err error
 		s.dev, err = rdma.Open(ctx(t), cfg)
@@ -151,18 +156,7 @@ func checkTypedVerbs(t *testing.T, f *Factory) {
 	if got := price(t, p.local, 1); got != 49.5 {
 		t.Errorf("read the price %v, want 49.5", got)
 	}
-	seq := sample.TickSeqOf(p.rem, 3)
-	added, err := rdma.FetchAdd(c, seq, 5)
-	must(t, err)
-	swapped, err := rdma.CompareAndSwap(c, seq, 5, 9)
-	must(t, err)
-	was, err := added.Wait(ctx(t))
-	must(t, err)
-	then, err := swapped.Wait(ctx(t))
-	must(t, err)
-	if was != 0 || then != 5 {
-		t.Errorf("atomics found %d and %d, want 0 and 5", was, then)
-	}
+	p.checkAtomics()
 	b := c.Batch()
 	var ops []rdma.Op
 	for i := range 8 {
@@ -180,6 +174,31 @@ func checkTypedVerbs(t *testing.T, f *Factory) {
 	}
 	if s := c.Stats(); s.Violations != 0 || s.InFlight != 0 || s.Failed != 0 {
 		t.Errorf("the witness saw %+v", s)
+	}
+}
+
+// checkAtomics adds and swaps. Where there are no atomics they are refused, and the connection goes on.
+func (p *typed) checkAtomics() {
+	t, c := p.t, p.a.conn
+	t.Helper()
+	seq := sample.TickSeqOf(p.rem, 3)
+	added, err := rdma.FetchAdd(c, seq, 5)
+	if p.noAtomics {
+		_, swap := rdma.CompareAndSwap(c, seq, 5, 9)
+		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(swap, errors.ErrUnsupported) || c.Err() != nil {
+			t.Errorf("atomics where there are none: %v and %v, want errors.ErrUnsupported; the connection: %v", err, swap, c.Err())
+		}
+		return
+	}
+	must(t, err)
+	swapped, err := rdma.CompareAndSwap(c, seq, 5, 9)
+	must(t, err)
+	was, err := added.Wait(ctx(t))
+	must(t, err)
+	then, err := swapped.Wait(ctx(t))
+	must(t, err)
+	if was != 0 || then != 5 {
+		t.Errorf("atomics found %d and %d, want 0 and 5", was, then)
 	}
 }
 
@@ -400,14 +419,19 @@ func (p *typed) traffic(ctx context.Context, lane, n int) error {
 		if err != nil {
 			return err
 		}
-		add, err := retry(ctx, p.a.conn, func() (rdma.AtomicOp[uint64], error) {
-			return rdma.FetchAdd(p.a.conn, sample.TickSeqOf(p.rem, at+3), 1)
-		})
-		if err != nil {
-			return err
+		var add rdma.AtomicOp[uint64]
+		if !p.noAtomics {
+			if add, err = retry(ctx, p.a.conn, func() (rdma.AtomicOp[uint64], error) {
+				return rdma.FetchAdd(p.a.conn, sample.TickSeqOf(p.rem, at+3), 1)
+			}); err != nil {
+				return err
+			}
 		}
 		if err := errors.Join(w.Wait(ctx), r.Wait(ctx)); err != nil {
 			return err
+		}
+		if p.noAtomics {
+			continue
 		}
 		was, err := add.Wait(ctx)
 		if err != nil {

@@ -146,6 +146,9 @@ func little(b []byte) uint64       { return binary.LittleEndian.Uint64(b) }
 func putLittle(b []byte, v uint64) { binary.LittleEndian.PutUint64(b, v) }
 
 func checkCompareSwap(t *testing.T, f *Factory) {
+	if noAtomics(t, f, rdma.VerbCompareSwap) {
+		return
+	}
 	a, b := connect(t, f)
 	putLittle(b.mem[16:], 0x0102030405060708)
 	for i, c := range []struct{ compare, with, before, after uint64 }{
@@ -163,6 +166,9 @@ func checkCompareSwap(t *testing.T, f *Factory) {
 }
 
 func checkFetchAdd(t *testing.T, f *Factory) {
+	if noAtomics(t, f, rdma.VerbFetchAdd) {
+		return
+	}
 	a, b := connect(t, f)
 	last := sideBytes - 8
 	want := uint64(0x00000000ffffffff)
@@ -179,6 +185,9 @@ func checkFetchAdd(t *testing.T, f *Factory) {
 
 // checkContended adds from several queues and, where the device says that it may, from this processor too.
 func checkContended(t *testing.T, f *Factory) {
+	if f.NoAtomics != "" {
+		t.Skipf("no atomics to contend: %s; fetch-and-add has them refused", f.NoAtomics)
+	}
 	a, b := connect(t, f)
 	const queues, each = 3, 500
 	var wg sync.WaitGroup

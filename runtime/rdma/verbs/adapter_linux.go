@@ -83,10 +83,7 @@ func (p *Provider) Open(ctx context.Context, name string, cfg *rdma.Config) (rdm
 			if name != "" && name != q.name() {
 				continue
 			}
-			if state = q.stateText(); state == rdma.StateActive && q.kind == kindIWARP && !cfg.Plain {
-				state = "an iWARP device, which has neither immediate data nor atomic operations: programs with this package want both of each other; package iwarp is for them, and Config.Plain for other programs"
-			}
-			if state != rdma.StateActive {
+			if state = q.stateText(); state != rdma.StateActive {
 				continue
 			}
 			a = &adapter{port: *q, ctx: c, index: p.opts.GIDIndex, openSinks: p.opts.OpenSinks, domains: map[*domain]bool{}, queues: map[uintptr]*queue{}}
@@ -144,13 +141,15 @@ func (a *adapter) start() error {
 
 // configure lowers what the configuration asks for to what the device can.
 func (a *adapter) configure(cfg *rdma.Config) {
-	a.depth = max(min(positive(cfg.Depth, defaultDepth), a.port.maxWR-bindRoom), 1)
+	a.byCM = cfg.Plain
+	w := a.width()
+	a.depth = max(min(positive(cfg.Depth, defaultDepth), (a.port.maxWR-bindRoom)/w), 1)
 	a.receives = max(min(max(a.depth, 2*cfg.Credits), a.port.maxWR), 1)
-	if over := a.depth + a.receives + bindRoom + cqSpare - a.port.maxCQE; over > 0 {
+	if over := w*a.depth + a.receives + bindRoom + cqSpare - a.port.maxCQE; over > 0 {
 		a.receives = max(a.receives-over, a.receives/2)
-		a.depth = max(a.port.maxCQE-bindRoom-cqSpare-a.receives, 1)
+		a.depth = max((a.port.maxCQE-bindRoom-cqSpare-a.receives)/w, 1)
 	}
-	a.message = max(min(positive(cfg.MaxMessage, defaultMessage), int(a.port.maxMsg)), leastMessage)
+	a.message = max(min(positive(cfg.MaxMessage, defaultMessage), int(a.port.maxMsg)-headSize), leastMessage)
 	a.transfer = min(int(a.port.maxMsg), maxTransfer)
 	a.mtu = a.port.mtu
 	for a.mtu > 1 && 128<<a.mtu > positive(cfg.MTU, 4096) {
@@ -160,7 +159,7 @@ func (a *adapter) configure(cfg *rdma.Config) {
 	if dscp == 0 && a.port.kind == kindRoCEv2 && cfg.Transport == nil {
 		dscp = 26 // as rdma.RoCEv2 has it
 	}
-	if a.port.kind == kindRoCEv2 {
+	if a.port.kind == kindRoCEv2 || a.port.kind == kindIWARP {
 		a.class = dscp.TrafficClass()
 	}
 	switch t := cfg.Transport.(type) {
@@ -169,13 +168,20 @@ func (a *adapter) configure(cfg *rdma.Config) {
 	case rdma.RoCEv1:
 		a.level = t.Priority
 	}
-	a.byCM = cfg.Plain
 	a.observer = cfg.Observer
 	a.demand = cfg.OnDemand
 	a.handshake = positive(cfg.HandshakeTimeout, defaultHandshake)
 	if a.logger = cfg.Logger; a.logger == nil {
 		a.logger = slog.Default()
 	}
+}
+
+// segments is how many local ones a request may have.
+func (a *adapter) segments() int {
+	if a.framed() { // one is the head's
+		return max(min(a.port.maxSGE, a.port.sendSGE-1, rdma.MaxSegments-1), 1)
+	}
+	return min(a.port.maxSGE, rdma.MaxSegments)
 }
 
 // cqSpare is room in completion queues beyond what can complete.
@@ -194,7 +200,7 @@ func (a *adapter) Info() rdma.DeviceInfo { return a.port.info() }
 // Limits are what it can do.
 func (a *adapter) Limits() rdma.Limits {
 	return rdma.Limits{
-		Depth: a.depth, Segments: min(a.port.maxSGE, rdma.MaxSegments), MaxMessage: a.message, MaxTransfer: a.transfer,
+		Depth: a.depth, Segments: a.segments(), MaxMessage: a.message, MaxTransfer: a.transfer,
 		AtomicGlobal: a.port.atomic == abi.AtomicGlobal,
 		ConnGrants:   a.port.windows(), Invalidate: a.port.windows(), Solicited: true, DMABuf: a.buffers,
 	}

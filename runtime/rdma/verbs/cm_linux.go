@@ -24,11 +24,22 @@ type cmLibrary struct {
 	createID, destroyID, migrateID, bindAddr          uintptr
 	resolveAddr, resolveRoute, listen, srcPort        uintptr
 	connect, accept, reject, establish, disconnect    uintptr
-	initQPAttr                                        uintptr
+	initQPAttr, setOption                             uintptr
 }
 
-var loadCM = sync.OnceValues(func() (*cmLibrary, error) {
-	l, err := dl.Open("librdmacm.so.1")
+// manager opens the library of rdma_cm, once: librdmacm, unless what stands for libibverbs has its functions, too.
+func (lib *library) manager() (*cmLibrary, error) {
+	lib.cmOnce.Do(func() { lib.cm, lib.cmErr = openCM(lib.path) })
+	return lib.cm, lib.cmErr
+}
+
+func openCM(verbs string) (*cmLibrary, error) {
+	l, err := dl.Open(verbs)
+	if err == nil {
+		if _, none := l.Func("rdma_create_id", ""); none != nil {
+			l, err = dl.Open("librdmacm.so.1")
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoVerbs, err)
 	}
@@ -43,13 +54,14 @@ var loadCM = sync.OnceValues(func() (*cmLibrary, error) {
 		{&cm.bindAddr, "rdma_bind_addr"}, {&cm.resolveAddr, "rdma_resolve_addr"}, {&cm.resolveRoute, "rdma_resolve_route"},
 		{&cm.listen, "rdma_listen"}, {&cm.srcPort, "rdma_get_src_port"}, {&cm.connect, "rdma_connect"}, {&cm.accept, "rdma_accept"},
 		{&cm.reject, "rdma_reject"}, {&cm.establish, "rdma_establish"}, {&cm.disconnect, "rdma_disconnect"}, {&cm.initQPAttr, "rdma_init_qp_attr"},
+		{&cm.setOption, "rdma_set_option"},
 	} {
 		if *f.at, err = l.Func(f.name, ""); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrNoVerbs, err)
 		}
 	}
 	return cm, nil
-})
+}
 
 // meeting is an identifier of rdma_cm's with an event channel of its own: one that listens, or a connection.
 type meeting struct {
@@ -76,7 +88,7 @@ const (
 
 // newMeeting makes an event channel, and an identifier unless it is given one, which moves to this channel.
 func newMeeting(lib *library, id uintptr) (*meeting, error) {
-	cm, err := loadCM()
+	cm, err := lib.manager()
 	if err != nil {
 		return nil, err
 	}
@@ -261,6 +273,16 @@ func (m *meeting) parameters(qpn uint32, data []byte, serves, asks uint8) uintpt
 	return b.Addr(paramAt)
 }
 
+// classify sets the class of service of packets, where the connection is one of TCP: elsewhere the queue pair has it. Source:
+// rdma_set_option(3), RDMA_OPTION_ID_TOS.
+func (m *meeting) classify(a *adapter) error {
+	if !a.iwarp() || a.class == 0 {
+		return nil
+	}
+	m.block.Put8(answerAt, a.class)
+	return m.call("rdma_set_option (class of service)", m.cm.setOption, abi.CMOptionID, abi.CMOptionTOS, m.block.Addr(answerAt), 1)
+}
+
 // deviceName is the name of the device that the identifier is bound to.
 func deviceName(id uintptr) string {
 	verbs := uintptr(abi.At(id).U64(abi.CMIDVerbs))
@@ -328,6 +350,10 @@ func (m *meeting) watch(q *queue) {
 		}
 		switch e.kind {
 		case abi.CMDisconnected, abi.CMDeviceRemoval, abi.CMConnectError, abi.CMUnreachable, abi.CMRejected:
+			if q.framed {
+				q.parted(e.error())
+				continue
+			}
 			q.fail(q.lost("%v", e.error()), "")
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // Connections to other programs, with rdma.Config.Plain, are made by rdma_cm: nothing is exchanged beside it, and nothing
-// is known of the peer's keys.
+// is known of the peer's keys. Between programs of ours see gate_linux.go.
 
 // noDeadline takes a deadline away.
 var noDeadline time.Time
@@ -74,7 +74,7 @@ func (d *domain) dialCM(ctx context.Context, addr string, hello []byte) (*queue,
 	if err != nil {
 		return nil, err
 	}
-	q, err := d.meet(ctx, m, to, hello)
+	q, err := d.meet(ctx, m, to, to.String(), hello)
 	if err != nil {
 		if q != nil {
 			err = errors.Join(err, q.release())
@@ -85,11 +85,14 @@ func (d *domain) dialCM(ctx context.Context, addr string, hello []byte) (*queue,
 	return q, d.adopt(q, m)
 }
 
-// meet finds the way, and connects a new queue pair. What it made is returned with an error, too.
-func (d *domain) meet(ctx context.Context, m *meeting, to netip.AddrPort, hello []byte) (*queue, error) {
+// meet finds the way, and connects a new queue pair, to a peer that is called so. What it made is returned with an error, too.
+func (d *domain) meet(ctx context.Context, m *meeting, to netip.AddrPort, peer string, hello []byte) (*queue, error) {
 	a := d.adapter
 	patience := uintptr(a.handshake.Milliseconds())
-	err := m.call("rdma_resolve_addr", m.cm.resolveAddr, 0, m.address(to), patience)
+	err := m.classify(a)
+	if err == nil {
+		err = m.call("rdma_resolve_addr", m.cm.resolveAddr, 0, m.address(to), patience)
+	}
 	if err == nil {
 		_, err = m.expect(ctx, abi.CMAddrResolved)
 	}
@@ -105,7 +108,7 @@ func (d *domain) meet(ctx context.Context, m *meeting, to netip.AddrPort, hello 
 	if err != nil {
 		return nil, err
 	}
-	q, err := newQueue(d, to.String())
+	q, err := newQueue(d, peer)
 	if err != nil {
 		return nil, err
 	}
@@ -129,18 +132,24 @@ func (d *domain) meet(ctx context.Context, m *meeting, to netip.AddrPort, hello 
 	return q, m.call("rdma_establish", m.cm.establish)
 }
 
-// adopt makes a connected queue the domain's.
+// adopt makes a connected queue the domain's, of a peer that is another program.
 func (d *domain) adopt(q *queue, m *meeting) error {
 	q.plain, q.keys.open, q.cm = true, true, m
 	if err := d.admit(q); err != nil {
 		return errors.Join(err, q.Close())
 	}
+	q.watchEnd(m)
+	return nil
+}
+
+// watchEnd hears from now on that the peer leaves.
+func (q *queue) watchEnd(m *meeting) {
+	q.cm = m
 	q.watching.Add(1)
 	go func() {
 		defer q.watching.Done()
 		m.watch(q)
 	}()
-	return nil
 }
 
 // cmListener takes peers in that come by rdma_cm.
@@ -164,7 +173,10 @@ func (d *domain) listenCM(ctx context.Context, addr string) (rdma.Acceptor, erro
 	if err != nil {
 		return nil, err
 	}
-	err = m.call("rdma_bind_addr", m.cm.bindAddr, m.address(at))
+	err = m.classify(d.adapter)
+	if err == nil {
+		err = m.call("rdma_bind_addr", m.cm.bindAddr, m.address(at))
+	}
 	if err == nil && !at.Addr().IsUnspecified() {
 		err = m.on(&d.adapter.port)
 	}
@@ -240,6 +252,9 @@ func (l *cmListener) take(ctx context.Context, m *meeting, e *cmEvent, answer fu
 	}
 	serves, asks := min(d.adapter.port.serves, e.serves), min(d.adapter.port.asks, e.asks)
 	err = m.prepare(q)
+	if err == nil {
+		err = m.classify(d.adapter)
+	}
 	if d.adapter.iwarp() {
 		if err != nil {
 			return nil, errors.Join(err, q.release())

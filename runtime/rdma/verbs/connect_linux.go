@@ -17,7 +17,7 @@ import (
 )
 
 // magic begins the set-up; its last byte is the version.
-var magic = [4]byte{'B', 'W', 'V', 1}
+var magic = [4]byte{'B', 'W', 'V', 2}
 
 func toValid(s string) string { return strings.ToValidUTF8(s, "?") }
 
@@ -41,6 +41,8 @@ func (d *domain) dial(ctx context.Context, addr string, hello []byte) (*queue, e
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(d.life, func() { cancel(fmt.Errorf("the domain: %w", errClosed)) })()
+	ctx, stop := context.WithTimeoutCause(ctx, d.adapter.handshake, fmt.Errorf("%w: %v", rdma.ErrTimeout, d.adapter.handshake))
+	defer stop()
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -49,7 +51,11 @@ func (d *domain) dial(ctx context.Context, addr string, hello []byte) (*queue, e
 	// Nothing of this conversation outlasts the context.
 	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })()
 	_ = conn.SetDeadline(time.Now().Add(d.adapter.handshake))
-	q, err := d.converse(conn, hello)
+	converse := d.converse
+	if d.adapter.iwarp() {
+		converse = d.converseGate
+	}
+	q, err := converse(ctx, conn, hello)
 	if err != nil {
 		return nil, errors.Join(cmp.Or(context.Cause(ctx), err), conn.Close())
 	}
@@ -61,7 +67,7 @@ func (d *domain) dial(ctx context.Context, addr string, hello []byte) (*queue, e
 }
 
 // converse tells the peer of a queue pair, hears of its, and connects the two.
-func (d *domain) converse(conn net.Conn, hello []byte) (*queue, error) {
+func (d *domain) converse(_ context.Context, conn net.Conn, hello []byte) (*queue, error) {
 	own, err := choose(d.adapter.port.gids, d.adapter.port.kind, d.adapter.index, addrOf(conn.LocalAddr()), nil)
 	if err != nil {
 		return nil, err
@@ -70,7 +76,7 @@ func (d *domain) converse(conn net.Conn, hello []byte) (*queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := q.propose(conn, &own, hello)
+	theirs, err := d.propose(conn, q.setup(&own, hello))
 	if err == nil {
 		err = q.join(theirs, own)
 	}
@@ -80,15 +86,20 @@ func (d *domain) converse(conn net.Conn, hello []byte) (*queue, error) {
 	if err != nil {
 		return nil, errors.Join(err, q.release())
 	}
-	q.hello, q.plain = theirs.Hello, len(theirs.Hello) == 0
-	q.keys.open = q.plain
-	q.ctl = newControl(q, conn)
+	q.met(conn, theirs, len(theirs.Hello) == 0)
 	return q, nil
 }
 
+// met notes whom a queue pair is connected to: a plain peer says nothing of its keys.
+func (q *queue) met(conn net.Conn, theirs *exchange.Setup, plain bool) {
+	q.hello, q.plain = theirs.Hello, plain
+	q.keys.open = plain
+	q.ctl = newControl(q, conn)
+}
+
 // propose says what this side has and hears the answer.
-func (q *queue) propose(conn net.Conn, own *gid, hello []byte) (*exchange.Setup, error) {
-	if err := say(conn, q.setup(own, hello)); err != nil {
+func (d *domain) propose(conn net.Conn, ours *exchange.Setup) (*exchange.Setup, error) {
+	if err := say(conn, ours); err != nil {
 		return nil, err
 	}
 	m, err := readFrame(conn)
@@ -99,7 +110,7 @@ func (q *queue) propose(conn net.Conn, own *gid, hello []byte) (*exchange.Setup,
 	case *exchange.Refusal:
 		return nil, fmt.Errorf("%w: %s", rdma.ErrRefused, m.Text)
 	case *exchange.Setup:
-		return m, q.dom.adapter.agrees(m)
+		return m, d.adapter.agrees(m)
 	}
 	return nil, fmt.Errorf("%w: the answer is %T", rdma.ErrProtocol, m)
 }
@@ -113,13 +124,19 @@ func say(conn net.Conn, m exchange.MessageMember) error {
 	return err
 }
 
-// setup is what this side says of its queue pair.
-func (q *queue) setup(own *gid, hello []byte) *exchange.Setup {
-	a := q.dom.adapter
+// setup is what this side says of itself, and of its queue pair.
+func (d *domain) setup(hello []byte) *exchange.Setup {
+	a := d.adapter
 	return &exchange.Setup{
-		Magic: magic, Link: uint8(a.port.kind), GID: own.raw, Lid: a.port.lid, Qpn: q.hw.qpn(), Psn: q.hw.psn, Mtu: a.mtu,
-		Serves: a.port.serves, Asks: a.port.asks, FlushAddr: q.dom.word.addr, FlushKey: q.dom.word.key, Hello: hello,
+		Magic: magic, Link: uint8(a.port.kind), Lid: a.port.lid, Mtu: a.mtu,
+		Serves: a.port.serves, Asks: a.port.asks, FlushAddr: d.word.addr, FlushKey: d.word.key, Hello: hello,
 	}
+}
+
+func (q *queue) setup(own *gid, hello []byte) *exchange.Setup {
+	s := q.dom.setup(hello)
+	s.GID, s.Qpn, s.Psn = own.raw, q.hw.qpn(), q.hw.psn
+	return s
 }
 
 // agrees reports why a peer's set-up will not do.

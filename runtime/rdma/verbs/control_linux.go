@@ -152,7 +152,9 @@ func (c *control) read() {
 			if errors.Is(err, io.EOF) {
 				err = errors.New("it went away without a word")
 			}
-			c.q.fail(c.q.lost("%v", err), err.Error())
+			if c.q.parting.word.Load() == nil { // else it has said why
+				c.q.fail(c.q.lost("%v", err), err.Error())
+			}
 			c.endAsks()
 			return
 		}
@@ -183,7 +185,11 @@ func (c *control) heard(m exchange.MessageMember) error {
 	case *exchange.Forgot:
 		q.dom.forgotten(q, rdma.RKey(m.Key), m.Epoch)
 	case *exchange.Failed:
-		q.fail(q.lost("the peer: %s", m.Text), "")
+		q.heardFailed(m)
+	case *exchange.Posted:
+		q.peerPosted(m.Receives)
+	case *exchange.Wants:
+		q.peerWants(m.Used)
 	default:
 		return fmt.Errorf("%w: it said %T in the midst of a connection", rdma.ErrProtocol, m)
 	}
@@ -281,8 +287,8 @@ func (c *control) tellEnded(key rdma.RKey, epoch uint32) {
 	c.send(&exchange.Ended{Key: uint32(key), Epoch: epoch}, false)
 }
 
-func (c *control) tellFailed(why string) {
-	c.send(&exchange.Failed{Text: cut(why)}, true)
+func (c *control) tellFailed(why string, tooLong uint64) {
+	c.send(&exchange.Failed{Text: cut(why), TooLong: tooLong}, true)
 }
 
 // close ends the connection, when what waits to be sent was sent or a moment has passed.

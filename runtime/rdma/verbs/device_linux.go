@@ -41,7 +41,8 @@ type port struct {
 
 	firmware string
 	maxWR    int
-	maxSGE   int
+	maxSGE   int // of any request
+	sendSGE  int // of those that are no reads
 	maxCQE   int
 	serves   uint8 // reads and atomics of peers at a time
 	asks     uint8 // of ours
@@ -180,6 +181,7 @@ func (lib *library) ports(c, device uintptr, name string, scratch abi.Block) ([]
 		firmware: strings.TrimSpace(scratch.Text(attr+abi.DeviceAttrFirmware, 64)),
 		maxWR:    int(scratch.U32(attr + abi.DeviceAttrMaxQPWR)),
 		maxSGE:   int(min(scratch.U32(attr+abi.DeviceAttrMaxSGE), scratch.U32(attr+abi.DeviceAttrMaxSGERead))),
+		sendSGE:  int(scratch.U32(attr + abi.DeviceAttrMaxSGE)),
 		maxCQE:   int(scratch.U32(attr + abi.DeviceAttrMaxCQE)),
 		serves:   uint8(min(scratch.U32(attr+abi.DeviceAttrMaxQPRdAtom), 255)),
 		asks:     uint8(min(scratch.U32(attr+abi.DeviceAttrMaxInitRdAtom), 255)),

@@ -120,7 +120,7 @@ func (e *events) handle() {
 		a.logger.Warn("verbs: the device reports", "device", a.port.name(), "event", text)
 	}
 	for _, q := range told {
-		q.fail(&cause{rdma.StatusProvider, "the device reports: " + text}, "its device reports: "+text)
+		q.fail(newCause(rdma.StatusProvider, "the device reports: "+text), "its device reports: "+text)
 	}
 	switch kind {
 	case abi.EventPortErr:
@@ -180,7 +180,7 @@ func (a *adapter) portStaysDown() {
 		return
 	}
 	text := "the port of " + a.port.name() + " is down"
-	a.failAll(&cause{rdma.StatusPeerLost, text}, text)
+	a.failAll(newCause(rdma.StatusPeerLost, text), text)
 }
 
 // failAll ends all queues, and tells their peers.

@@ -35,8 +35,9 @@ type opening struct {
 
 // place is where a request goes at the peer.
 type place struct {
-	key  rdma.RKey
-	addr uint64
+	key   rdma.RKey
+	epoch uint32
+	addr  uint64
 }
 
 // probe is the place that the peer let this side read last: a flush reads an octet there, behind the writes.
@@ -89,7 +90,9 @@ func (q *queue) Lacks(v rdma.Verb) string {
 	}
 	switch v {
 	case rdma.VerbWriteNotify:
-		return "an iWARP device has no immediate data"
+		if !q.framed {
+			return "an iWARP device has no immediate data"
+		}
 	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
 		return "an iWARP device has no atomic operations"
 	}

@@ -24,6 +24,10 @@ type library struct {
 	getAsyncEvent, ackAsyncEvent                           uintptr
 	forkInit, isForkInitialized                            uintptr
 
+	cmOnce sync.Once
+	cm     *cmLibrary // of rdma_cm
+	cmErr  error
+
 	fork sync.Once
 	safe error // whether fork is
 }

@@ -216,6 +216,9 @@ func (l *listener) AcceptFrom(ctx context.Context, answer func(rdma.Request, []b
 func (l *listener) take(ctx context.Context, s *stranger, ours []byte) (*queue, error) {
 	defer context.AfterFunc(ctx, func() { _ = s.conn.SetDeadline(past) })()
 	d := l.dom
+	if d.adapter.iwarp() {
+		return l.takeGate(ctx, s, ours)
+	}
 	theirs := netip.AddrFrom16(s.setup.GID).Unmap()
 	own, err := choose(d.adapter.port.gids, d.adapter.port.kind, d.adapter.index, addrOf(s.conn.LocalAddr()), &theirs)
 	if err != nil {
@@ -231,9 +234,7 @@ func (l *listener) take(ctx context.Context, s *stranger, ours []byte) (*queue, 
 	if err != nil {
 		return nil, errors.Join(err, q.release())
 	}
-	q.hello, q.plain = s.setup.Hello, len(ours) == 0
-	q.keys.open = q.plain
-	q.ctl = newControl(q, s.conn)
+	q.met(s.conn, s.setup, len(ours) == 0)
 	if err := d.admit(q); err != nil {
 		return nil, errors.Join(err, q.Close())
 	}
@@ -247,6 +248,11 @@ func (q *queue) welcome(conn net.Conn, own *gid, ours []byte) error {
 	if err := say(conn, q.setup(own, ours)); err != nil {
 		return err
 	}
+	return hearReady(conn)
+}
+
+// hearReady hears that the peer's queue pair is ready.
+func hearReady(conn net.Conn) error {
 	m, err := readFrame(conn)
 	if err != nil {
 		return fmt.Errorf("it did not say that it is ready: %w", err)

@@ -29,7 +29,7 @@ type inbox struct {
 
 // make has room for all that can complete, so that nothing is lost when the queue pair goes.
 func (in *inbox) make(q *queue) (err error) {
-	in.room = max(len(q.sends)+len(q.recvs)+bindRoom, atOnce)
+	in.room = max(q.dom.adapter.width()*len(q.sends)+len(q.recvs)+bindRoom, atOnce)
 	in.block, err = abi.NewBlock(in.room * abi.WCSize)
 	return err
 }
@@ -79,15 +79,25 @@ func (in *inbox) drain(q *queue) {
 	for owed := in.countOwed(q); !q.hw.gone.Load(); pause = min(2*pause, time.Millisecond) {
 		in.stash(q)
 		in.sift()
-		if in.to-in.from >= owed || a.fatal.Load() || a.going.Load() {
+		if have := in.ends(); have >= owed || a.fatal.Load() || a.going.Load() {
 			return
 		}
 		if time.Now().After(end) {
-			a.logger.Debug("verbs: a queue pair is destroyed that was not flushed", "peer", q.peer, "outstanding", owed-(in.to-in.from))
+			a.logger.Debug("verbs: a queue pair is destroyed that was not flushed", "peer", q.peer, "outstanding", owed-in.ends())
 			return
 		}
 		time.Sleep(pause)
 	}
+}
+
+// ends counts the ends of requests and receives that nobody has had.
+func (in *inbox) ends() (n int) {
+	for i := in.from; i < in.to; i++ {
+		if id := in.block.U64(i*abi.WCSize + abi.WCID); id&(isReceive|isHalf) != isHalf {
+			n++
+		}
+	}
+	return n
 }
 
 // countOwed counts the requests and receives that the device has, or that were not polled. The poll lock is held.
@@ -168,16 +178,17 @@ func (q *queue) ended(out []rdma.Completion) (n int) {
 			r.err = nil
 		case state == early:
 			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: r.err}
-			if c := q.failed.Load(); c != nil && r.err == nil {
-				out[n].Err = c.error() // what was posted before it failed
+			if c := q.failed.Load(); c != nil && r.err == nil && q.broken {
+				out[n].Err = c.told() // what was posted before it failed
 			}
 			r.err = nil
 		case state == withDevice && !(q.hw.gone.Load() && q.in.from == q.in.to), q.failed.Load() == nil:
 			q.head.Store(head)
 			return n + q.endedReceives(out[n:])
 		default: // flushed; or held, or lost with the queue pair, when the queue failed
-			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: q.failed.Load().error()}
+			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: q.failed.Load().told()}
 		}
+		q.broken = q.broken || out[n].Err != nil
 		n++
 	}
 	q.head.Store(head)
@@ -197,7 +208,7 @@ func (q *queue) endedReceives(out []rdma.Completion) (n int) {
 		if !r.here.Load() && !lost {
 			break
 		}
-		out[n] = rdma.Completion{ID: r.id, Verb: rdma.VerbReceive, Err: c.error()}
+		out[n] = rdma.Completion{ID: r.id, Verb: rdma.VerbReceive, Err: c.told()}
 		n++
 	}
 	q.rhead.Store(head)
@@ -206,7 +217,7 @@ func (q *queue) endedReceives(out []rdma.Completion) (n int) {
 
 // failedBy fails the queue because a request did.
 func (q *queue) failedBy(verb rdma.Verb, err error) {
-	q.fail(&cause{rdma.StatusFlushed, fmt.Sprintf("a %s failed before: %v", verb, err)}, fmt.Sprintf("its %s failed: %v", verb, err))
+	q.fail(newCause(rdma.StatusFlushed, fmt.Sprintf("a %s failed before: %v", verb, err)), fmt.Sprintf("its %s failed: %v", verb, err))
 }
 
 // take makes a completion of the device's at an offset of the block. It reports false for one that is none of ours.
@@ -217,6 +228,10 @@ func (q *queue) take(at int, out *rdma.Completion) bool {
 		return q.takeReceive(at, id&^isReceive, out)
 	}
 	if q.in.notes(at) {
+		return false
+	}
+	if id&isHalf != 0 {
+		q.takeHalf(id&^isHalf, at)
 		return false
 	}
 	head := q.head.Load()
@@ -232,8 +247,12 @@ func (q *queue) take(at int, out *rdma.Completion) bool {
 	*out = rdma.Completion{ID: r.id, Verb: r.verb}
 	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess {
 		out.Err = q.failure(r.verb, status, b.U32(at+abi.WCVendorErr))
-	} else if q.iwarp && r.verb == rdma.VerbRead {
-		q.probe.learn(r.at)
+		if r.err != nil { // its write is why
+			out.Err, r.err = r.err, nil
+		}
+		q.broken = true
+	} else if q.iwarp {
+		q.learnDone(head, r)
 	} else if r.verb == rdma.VerbCompareSwap || r.verb == rdma.VerbFetchAdd {
 		out.Result = q.hw.landing.U64(resultsAt + int(head&q.mask)*8)
 	}
@@ -246,11 +265,31 @@ func (q *queue) take(at int, out *rdma.Completion) bool {
 func (q *queue) takeEarly(r *request, at int) {
 	b := q.in.block
 	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess {
-		r.err = q.failure(r.verb, status, b.U32(at+abi.WCVendorErr))
+		if err := q.failure(r.verb, status, b.U32(at+abi.WCVendorErr)); r.err == nil {
+			r.err = err
+		}
 	} else if r.verb == rdma.VerbRead {
 		q.probe.learn(r.at)
 	}
 	r.state.Store(early)
+}
+
+// learnDone notes what the end of a request says of the peer's memory. Source: RFC 5040, section 5.5: what is read is read behind the writes.
+func (q *queue) learnDone(seq uint64, r *request) {
+	if r.verb == rdma.VerbRead {
+		q.probe.learn(r.at)
+	}
+	if r.verb == rdma.VerbRead || r.verb == rdma.VerbFlush {
+		q.parting.placed.Store(seq + 1)
+	}
+}
+
+// takeHalf notes how the write of a notification ended: its message ends behind it.
+func (q *queue) takeHalf(seq uint64, at int) {
+	b := q.in.block
+	if status := b.U32(at + abi.WCStatus); status != abi.WCSuccess && status != abi.WCFlushed && seq >= q.head.Load() && seq < q.tail.Load() {
+		q.sends[seq&q.mask].err = q.failure(rdma.VerbWriteNotify, status, b.U32(at+abi.WCVendorErr))
+	}
 }
 
 // takeReceive makes the completion of a receive.
@@ -266,7 +305,16 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 		if m := q.recvs[head&q.rmask].mem; m == nil || m.dead.Load() {
 			verb = 0
 		}
+		if q.framed && status == abi.WCLocLen { // messages use receives in order
+			q.tooLong.Store(head + 1)
+		}
 		out.Err = q.failure(verb, status, b.U32(at+abi.WCVendorErr))
+	} else if q.framed {
+		q.takeHead(head, int(b.U32(at+abi.WCByteLen)), out)
+		if flags := b.U32(at + abi.WCFlags); flags&abi.WCWithInv != 0 {
+			out.Invalidated = rdma.RKey(b.U32(at + abi.WCImm))
+			q.dom.invalidated(q, out.Invalidated)
+		}
 	} else {
 		if q.iwarp && head == 0 {
 			q.unmute()
@@ -286,6 +334,9 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 		}
 	}
 	release.Store(&q.rhead, head+1)
+	if q.framed {
+		q.announce()
+	}
 	return true
 }
 
@@ -294,7 +345,10 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 func (q *queue) failure(verb rdma.Verb, status, vendor uint32) error {
 	if status == abi.WCFlushed {
 		if q.failed.Load() == nil {
-			c := &cause{rdma.StatusFlushed, "the device moved the queue pair to its error state"}
+			if q.framed {
+				q.hear()
+			}
+			c := newCause(rdma.StatusFlushed, "the device moved the queue pair to its error state")
 			look := q.dom.adapter.trouble
 			if verb != rdma.VerbReceive && verb != 0 { // the peer is not why, or it had said so
 				look = q.dom.adapter.troubleSoon
@@ -304,7 +358,7 @@ func (q *queue) failure(verb rdma.Verb, status, vendor uint32) error {
 			}
 			q.fail(c, "its queue pair is in the error state: "+c.text)
 		}
-		return q.failed.Load().error()
+		return q.failed.Load().told()
 	}
 	err := q.reason(verb, status)
 	if vendor != 0 {

@@ -25,6 +25,7 @@ type outbox struct {
 	block abi.Block
 	args  [3]uintptr // of the call
 	seen  [8]*region // by local key
+	two   bool       // the request that was written last has two places
 }
 
 // Where in the block: the requests, their segments, the receives with theirs, and where the call says what it did not take.
@@ -33,19 +34,19 @@ const (
 	segsAt  = sendsAt + atOnce*abi.SendSize
 	recvsAt = segsAt + atOnce*rdma.MaxSegments*abi.SGESize
 	bufsAt  = recvsAt + atOnce*abi.RecvSize
-	badAt   = bufsAt + atOnce*abi.SGESize
+	badAt   = bufsAt + 2*atOnce*abi.SGESize
 	outSize = badAt + 8
 )
 
 // make maps the block and writes what is the same in all requests: where the segments and the next request are.
-func (o *outbox) make(*queue) (err error) {
+func (o *outbox) make(q *queue) (err error) {
 	if o.block, err = abi.NewBlock(outSize); err != nil {
 		return err
 	}
 	for i := range atOnce {
 		o.block.Put64(sendsAt+i*abi.SendSize+abi.SendSGList, uint64(o.block.Addr(segsAt+i*rdma.MaxSegments*abi.SGESize)))
-		o.block.Put64(recvsAt+i*abi.RecvSize+abi.RecvSGList, uint64(o.block.Addr(bufsAt+i*abi.SGESize)))
-		o.block.Put32(recvsAt+i*abi.RecvSize+abi.RecvNumSGE, 1)
+		o.block.Put64(recvsAt+i*abi.RecvSize+abi.RecvSGList, uint64(o.block.Addr(bufsAt+2*i*abi.SGESize)))
+		o.block.Put32(recvsAt+i*abi.RecvSize+abi.RecvNumSGE, uint32(q.dom.adapter.width()))
 		if i > 0 {
 			o.block.Put64(sendsAt+(i-1)*abi.SendSize+abi.SendNext, uint64(o.block.Addr(sendsAt+i*abi.SendSize)))
 			o.block.Put64(recvsAt+(i-1)*abi.RecvSize+abi.RecvNext, uint64(o.block.Addr(recvsAt+i*abi.RecvSize)))
@@ -87,60 +88,65 @@ func (q *queue) detained() bool {
 }
 
 // hand gives the device the requests up to the first that it is not to have, and returns how many were taken, that one
-// included. At most atOnce are given.
+// included. At most atOnce are given, or what has as many places.
 func (q *queue) hand(wrs []rdma.WorkRequest) int {
 	tail := q.tail.Load()
-	n := 0
-	for n < len(wrs) {
+	n, places := 0, 0
+	for n < len(wrs) && places <= q.mostPlaces {
 		r := &q.sends[(tail+uint64(n))&q.mask]
 		wr := &wrs[n]
 		r.id, r.verb = wr.ID, wr.Verb
 		if q.iwarp {
-			r.at = place{wr.Key, wr.Addr}
+			r.at = place{wr.Key, wr.Epoch, wr.Addr}
 		}
 		if r.state.Load() != withDevice {
 			r.state.Store(withDevice)
 		}
-		if v := q.write(n, tail+uint64(n), wr); v != nil {
+		if v := q.write(places, tail+uint64(n), wr); v != nil {
 			release.Store(&q.tail, tail+uint64(n))
-			q.ring(n, tail)
+			q.ring(places, tail, n)
 			q.refuse(wr, v)
 			return n + 1
 		}
 		n++
+		if places++; q.out.two {
+			q.out.two = false
+			places++
+		}
 	}
 	release.Store(&q.tail, tail+uint64(n))
-	q.ring(n, tail)
+	q.ring(places, tail, n)
 	return n
 }
 
-// ring hands over the first n requests of the block; the first has the number from. They are in the ring, and counted, since they
+// ring hands over what is in the first places of the block: count requests, the first of which has the number from. They are in the ring, and counted, since they
 // may complete before the call returns.
-func (q *queue) ring(n int, from uint64) {
-	if n == 0 {
+func (q *queue) ring(places int, from uint64, count int) {
+	if places == 0 {
 		return
 	}
 	b := q.out.block
-	last := sendsAt + (n-1)*abi.SendSize
+	last := sendsAt + (places-1)*abi.SendSize
 	b.Put64(last+abi.SendNext, 0)
 	q.out.args = [3]uintptr{q.hw.qp, b.Addr(sendsAt), b.Addr(badAt)}
 	rc := int32(dl.Fast(q.calls.postSend, q.out.args[:]))
-	if n < atOnce {
-		b.Put64(last+abi.SendNext, uint64(b.Addr(sendsAt+n*abi.SendSize)))
+	if places < atOnce {
+		b.Put64(last+abi.SendNext, uint64(b.Addr(sendsAt+places*abi.SendSize)))
 	}
 	if rc != 0 {
-		q.notTaken(from, n, rc)
+		q.notTaken(from, places, count, rc)
 	}
 }
 
 // notTaken is for requests that the device did not take. The first of them fails, and what is behind it. Source: ibv_post_send(3).
-func (q *queue) notTaken(from uint64, n int, rc int32) {
+func (q *queue) notTaken(from uint64, places, n int, rc int32) {
 	b := q.out.block
-	took := min(max((int(b.U64(badAt))-int(b.Addr(sendsAt)))/abi.SendSize, 0), n-1)
+	place := min(max((int(b.U64(badAt))-int(b.Addr(sendsAt)))/abi.SendSize, 0), places-1)
+	took := b.U64(sendsAt+place*abi.SendSize+abi.SendID)&^isHalf - from
 	why := fmt.Sprintf("the device does not take it: %v", syscall.Errno(max(rc, -rc)))
-	for i := from + uint64(took); i < from+uint64(n); i++ {
+	for i := from + took; i < from+uint64(n); i++ {
 		r := &q.sends[i&q.mask]
-		if c := q.failed.Load(); i == from+uint64(took) && c == nil {
+		if c := q.failed.Load(); i == from+took && c == nil {
 			r.err = &rdma.StatusError{Status: rdma.StatusProvider, Detail: why}
 			r.state.Store(refused)
 			continue
@@ -166,11 +172,11 @@ func bad(s rdma.Status, format string, args ...any) *verdict {
 func (q *queue) refuse(wr *rdma.WorkRequest, v *verdict) {
 	tail := q.tail.Load()
 	r := &q.sends[tail&q.mask]
-	if v == unasked {
+	if v == unasked || v == unready {
 		r.state.Store(held)
 		q.waiting = append(q.waiting, heldRequest{tail, *wr})
 		q.tail.Store(tail + 1)
-		q.ctl.askLater(keyOf(wr), wr.Epoch)
+		q.await(v, tail, wr)
 		return
 	}
 	r.err = v
@@ -178,6 +184,15 @@ func (q *queue) refuse(wr *rdma.WorkRequest, v *verdict) {
 	q.halted = true
 	q.tail.Store(tail + 1)
 	q.kick()
+}
+
+// await sees to it that a request which waits, the first that does, does not wait for ever. The post lock is held.
+func (q *queue) await(v *verdict, seq uint64, wr *rdma.WorkRequest) {
+	if v == unready {
+		q.awaitReceive(seq)
+		return
+	}
+	q.ctl.askLater(keyOf(wr), wr.Epoch)
 }
 
 // keyOf is the peer's key that a request is about.
@@ -224,24 +239,28 @@ func (q *queue) resume() {
 			q.flushWaiting(0)
 			return
 		}
-		from, n := q.waiting[0].seq, 0
+		from, n, places := q.waiting[0].seq, 0, 0
 		var v *verdict
-		for n < min(len(q.waiting), atOnce) {
+		for n < len(q.waiting) && places <= q.mostPlaces {
 			h := &q.waiting[n]
-			if v = q.write(n, h.seq, &h.wr); v != nil {
+			if v = q.write(places, h.seq, &h.wr); v != nil {
 				break
 			}
 			r := &q.sends[h.seq&q.mask]
-			r.at = place{h.wr.Key, h.wr.Addr}
+			r.at = place{h.wr.Key, h.wr.Epoch, h.wr.Addr}
 			r.state.Store(withDevice)
 			n++
+			if places++; q.out.two {
+				q.out.two = false
+				places++
+			}
 		}
-		q.ring(n, from)
+		q.ring(places, from, n)
 		q.waiting = q.waiting[n:]
 		switch v {
 		case nil:
-		case unasked:
-			q.ctl.askLater(keyOf(&q.waiting[0].wr), q.waiting[0].wr.Epoch)
+		case unasked, unready:
+			q.await(v, q.waiting[0].seq, &q.waiting[0].wr)
 			return
 		default:
 			r := &q.sends[q.waiting[0].seq&q.mask]
@@ -270,13 +289,16 @@ func (q *queue) flushWaiting(i int) {
 func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) *verdict {
 	b, at := q.out.block, sendsAt+i*abi.SendSize
 	b.Put64(at+abi.SendID, seq)
+	if q.framed {
+		q.sends[seq&q.mask].nth = 0
+	}
 	flags := uint32(abi.FlagSignaled)
-	if wr.Fence {
+	if wr.Fence && !(q.iwarp && (wr.Verb == rdma.VerbRead || wr.Verb == rdma.VerbFlush)) { // siw refuses these, and they come in order there
 		flags |= abi.FlagFence
 	}
 	switch wr.Verb {
 	case rdma.VerbWrite, rdma.VerbWriteNotify, rdma.VerbRead, rdma.VerbSend:
-		return q.writeTransfer(i, wr, flags)
+		return q.writeTransfer(i, seq, wr, flags)
 	case rdma.VerbCompareSwap, rdma.VerbFetchAdd:
 		return q.writeAtomic(i, seq, wr, flags)
 	case rdma.VerbFlush:
@@ -284,7 +306,7 @@ func (q *queue) write(i int, seq uint64, wr *rdma.WorkRequest) *verdict {
 		b.Put32(at+abi.SendFlags, flags)
 		b.Put64(at+abi.SendRemoteAddr, q.keys.flushAddr)
 		b.Put32(at+abi.SendRKey, q.keys.flushKey)
-		if q.cm != nil { // nothing is known there to be read: a read of nothing comes behind the writes, too
+		if q.dom.adapter.byCM { // nothing is known there to be read: a read of nothing comes behind the writes, too
 			b.Put32(at+abi.SendNumSGE, 0)
 			if q.iwarp {
 				q.writeProbe(i)
@@ -343,7 +365,7 @@ var transfers = [rdma.VerbNotify + 1]struct {
 	rdma.VerbSend:        {abi.OpSendImm, 0, true},
 }
 
-func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdict {
+func (q *queue) writeTransfer(i int, seq uint64, wr *rdma.WorkRequest, flags uint32) *verdict {
 	t := &transfers[wr.Verb]
 	if why := q.Lacks(wr.Verb); why != "" {
 		return bad(rdma.StatusLocal, "%s", why)
@@ -362,6 +384,8 @@ func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdic
 		switch {
 		case n > q.message:
 			return bad(rdma.StatusLocal, "a message of %d bytes, and at most %d are sent", n, q.message)
+		case q.short():
+			return unready
 		case wr.Invalidate != 0:
 			if !q.canEnd {
 				return bad(rdma.StatusLocal, "the device does not end keys of the peer: it has no memory windows of type 2")
@@ -370,7 +394,7 @@ func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdic
 				return v
 			}
 			op, imm = abi.OpSendInv, uint32(wr.Invalidate)
-		case q.plain && wr.Imm == 0:
+		case q.framed, q.plain && wr.Imm == 0:
 			op = abi.OpSend
 		}
 	case n == 0 && wr.Verb != rdma.VerbWriteNotify:
@@ -380,6 +404,24 @@ func (q *queue) writeTransfer(i int, wr *rdma.WorkRequest, flags uint32) *verdic
 	case n > 0:
 		if v := q.keys.check(wr, n, t.right); v != nil {
 			return v
+		}
+	}
+	if q.framed {
+		switch wr.Verb {
+		case rdma.VerbSend:
+			q.putHead(i, seq, isMessage, wr.Imm, n)
+		case rdma.VerbWriteNotify:
+			if q.short() {
+				return unready
+			}
+			if n == 0 {
+				q.writeNote(i, seq, wr, 0, flags)
+				return nil
+			}
+			b.Put64(at+abi.SendID, isHalf|seq)
+			op = abi.OpWrite
+			q.writeNote(i+1, seq, wr, n, abi.FlagSignaled)
+			q.out.two = true
 		}
 	}
 	b.Put32(at+abi.SendOpcode, op)
@@ -396,7 +438,11 @@ func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint
 	if uint64(wr.Segs) > q.segments {
 		return 0, bad(rdma.StatusLocal, "it has %d local segments, and at most %d are taken", wr.Segs, q.segments)
 	}
-	b, seg, used := q.out.block, segsAt+i*rdma.MaxSegments*abi.SGESize, uint32(0)
+	first := uint32(0) // behind the head, if it has one
+	if q.framed && wr.Verb == rdma.VerbSend {
+		first = 1
+	}
+	b, seg, used := q.out.block, segsAt+(i*rdma.MaxSegments+int(first))*abi.SGESize, first
 	var moved [rdma.MaxSegments]uint64 // from addresses of the process to those of the keys
 	for s := range wr.Local[:wr.Segs] {
 		l := &wr.Local[s]
@@ -424,11 +470,11 @@ func (q *queue) segment(i int, wr *rdma.WorkRequest, mayInline bool, flags *uint
 		used++
 	}
 	b.Put32(sendsAt+i*abi.SendSize+abi.SendNumSGE, used)
-	if mayInline && total > 0 && total <= uint64(q.inline) {
+	if all := total + uint64(first)*headSize; mayInline && all > 0 && all <= uint64(q.inline) {
 		*flags |= abi.FlagInline
 		return total, nil
 	}
-	for s := range used {
+	for s := first; s < used; s++ {
 		at := segsAt + (i*rdma.MaxSegments+int(s))*abi.SGESize + abi.SGEAddr
 		b.Put64(at, b.U64(at)+moved[s])
 	}

@@ -5,12 +5,12 @@ package verbs
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
-	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
 )
 
@@ -29,6 +29,7 @@ type hardware struct {
 	channel uintptr
 	cq      uintptr
 	qp      uintptr
+	heads   heads     // of messages, where they have some
 	landing abi.Block // where results and flushes land
 	event   abi.Block // where the library says whose an event is
 	mr      uintptr
@@ -46,10 +47,7 @@ const resultsAt = 8
 // make makes all of it, the queue pair in the state INIT. After an error destroy takes back what was made.
 func (h *hardware) make(d *domain) error {
 	a, lib := d.adapter, d.adapter.lib
-	ring := 1
-	for ring < a.depth {
-		ring *= 2
-	}
+	ring, rring := 1<<bits.Len(uint(a.depth-1)), 1<<bits.Len(uint(a.receives-1)) // as the queue's
 	var err error
 	if h.landing, err = abi.NewBlock(resultsAt + 8*ring); err != nil {
 		return err
@@ -65,10 +63,15 @@ func (h *hardware) make(d *domain) error {
 		return explain(err, uint64(h.landing.Len()))
 	}
 	h.lkey = abi.At(h.mr).U32(abi.MRLKey)
+	if a.framed() {
+		if err := h.heads.make(d, ring, rring); err != nil {
+			return err
+		}
+	}
 	if h.channel, err = lib.make("ibv_create_comp_channel", lib.createChannel, a.ctx); err != nil {
 		return err
 	}
-	if err := h.makeCQ(d, a.depth+a.receives+bindRoom+cqSpare); err != nil {
+	if err := h.makeCQ(d, a.width()*a.depth+a.receives+bindRoom+cqSpare); err != nil {
 		return err
 	}
 	scratch, err := abi.NewBlock(4096)
@@ -76,11 +79,11 @@ func (h *hardware) make(d *domain) error {
 		return err
 	}
 	defer scratch.Free()
-	if err := h.makeQP(d, scratch, a.depth+bindRoom, a.receives); err != nil {
+	if err := h.makeQP(d, scratch, a.width()*a.depth+bindRoom, a.receives); err != nil {
 		return err
 	}
 	h.psn = rand.Uint32() & 0xffffff
-	if a.byCM {
+	if a.byCM || a.iwarp() {
 		return nil // it knows the port later
 	}
 	return h.init(d, scratch)
@@ -108,8 +111,8 @@ func (h *hardware) makeQP(d *domain, b abi.Block, sends, receives int) error {
 		b.Put64(abi.InitAttrRecvCQ, uint64(h.cq))
 		b.Put32(abi.InitAttrMaxSend, uint32(sends))
 		b.Put32(abi.InitAttrMaxRecv, uint32(receives))
-		b.Put32(abi.InitAttrSendSGE, uint32(min(a.port.maxSGE, rdma.MaxSegments)))
-		b.Put32(abi.InitAttrRecvSGE, 1)
+		b.Put32(abi.InitAttrSendSGE, uint32(a.segments()+a.width()-1))
+		b.Put32(abi.InitAttrRecvSGE, uint32(a.width()))
 		b.Put32(abi.InitAttrMaxInline, uint32(inline))
 		b.Put32(abi.InitAttrQPType, abi.TypeRC)
 		b.Put32(abi.InitAttrSigAll, 1)
@@ -258,6 +261,9 @@ func (h *hardware) destroy(d *domain) error {
 			return err
 		}
 		h.mr = 0
+	}
+	if err := h.heads.free(d); err != nil {
+		return err
 	}
 	h.landing.Free()
 	h.event.Free()

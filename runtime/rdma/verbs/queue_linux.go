@@ -31,16 +31,21 @@ type queue struct {
 	ctl   *control // nil where the peer is another program:
 	cm    *meeting // then this is the connection
 
-	depth    uint64
-	transfer uint64
-	message  uint64
-	segments uint64
-	inline   int
-	canAtom  bool
-	iwarp    bool
-	opening  opening
-	probe    probe
-	canEnd   bool // keys of the peer, by a send
+	depth      uint64
+	transfer   uint64
+	message    uint64
+	segments   uint64
+	inline     int
+	canAtom    bool
+	iwarp      bool
+	mostPlaces int  // of the block that may be taken, and there is room for one request more
+	framed     bool // messages have heads: see framed_linux.go
+	ready      readiness
+	parting    parting
+	tooLong    atomic.Uint64 // the peer's message that was longer than its receive, counted from 1; 0: none was
+	opening    opening
+	probe      probe
+	canEnd     bool // keys of the peer, by a send
 
 	hw       hardware
 	failed   atomic.Pointer[cause]
@@ -64,6 +69,7 @@ type queue struct {
 	// Polling, guarded by pollMu.
 	pollMu sync.Mutex
 	head   atomic.Uint64 // requests polled so far
+	broken bool          // one of them has failed
 	rhead  atomic.Uint64 // and receives
 	in     inbox
 
@@ -87,6 +93,7 @@ type request struct {
 	state atomic.Uint32 // withDevice, held, refused, flushed
 	err   error         // of one that was refused, or that failed early
 	at    place         // at the peer; only for iWARP
+	nth   uint64        // message or notification, where these have heads; guarded by postMu
 }
 
 // Where a request is.
@@ -109,13 +116,26 @@ type receive struct {
 type cause struct {
 	status rdma.Status // StatusPeerLost, StatusFlushed or, where the device is why, StatusProvider: what is outstanding ends with it
 	text   string
+	late   atomic.Pointer[rdma.StatusError] // what the first completion with an error says instead
 }
+
+func newCause(s rdma.Status, text string) *cause { return &cause{status: s, text: text} }
 
 func (c *cause) error() error { return &rdma.StatusError{Status: c.status, Detail: c.text} }
 
+// told is the error of a completion.
+func (c *cause) told() error {
+	if c.late.Load() != nil {
+		if e := c.late.Swap(nil); e != nil {
+			return e
+		}
+	}
+	return c.error()
+}
+
 // lost is the cause of a queue that ends for another reason than a request.
 func (*queue) lost(format string, args ...any) *cause {
-	return &cause{rdma.StatusPeerLost, fmt.Sprintf(format, args...)}
+	return newCause(rdma.StatusPeerLost, fmt.Sprintf(format, args...))
 }
 
 // newQueue makes the queue pair in the state INIT, and what is around it.
@@ -126,8 +146,8 @@ func newQueue(d *domain, peer string) (*queue, error) {
 	}
 	q := &queue{
 		dom: d, calls: a.calls, peer: peer, depth: uint64(a.depth), transfer: uint64(a.transfer), message: uint64(a.message),
-		segments: uint64(min(a.port.maxSGE, rdma.MaxSegments)), canAtom: a.port.atomic != abi.AtomicNone,
-		canEnd: a.port.windows(), iwarp: a.iwarp(),
+		segments: uint64(a.segments()), canAtom: a.port.atomic != abi.AtomicNone,
+		canEnd: a.port.windows(), iwarp: a.iwarp(), framed: a.framed(), mostPlaces: atOnce - a.width(),
 	}
 	ring := 1 << bits.Len(uint(a.depth-1))
 	q.sends, q.mask = make([]request, ring), uint64(ring-1)
@@ -187,7 +207,7 @@ func (q *queue) fail(c *cause, toPeer string) {
 	}
 	q.hw.toError(q.dom)
 	if q.ctl != nil {
-		q.ctl.tellFailed(toPeer)
+		q.ctl.tellFailed(toPeer, q.tooLong.Load())
 	}
 	if q.cm != nil {
 		q.cm.leave()
@@ -224,7 +244,7 @@ func (q *queue) Abort(why error) {
 	if why != nil {
 		text = why.Error()
 	}
-	q.fail(&cause{rdma.StatusFlushed, text}, text)
+	q.fail(newCause(rdma.StatusFlushed, text), text)
 }
 
 // Close ends the queue: what is outstanding does not complete any more. When it returns, the device has no part of it.
@@ -235,7 +255,7 @@ func (q *queue) Close() error {
 
 func (q *queue) close() error {
 	q.closed.Store(true)
-	q.fail(&cause{rdma.StatusFlushed, errClosed.Error()}, "its program closed it")
+	q.fail(newCause(rdma.StatusFlushed, errClosed.Error()), "its program closed it")
 	q.kick()
 	q.waitMu.Lock()
 	q.pollMu.Lock()

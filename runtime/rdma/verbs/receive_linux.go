@@ -27,6 +27,7 @@ func (q *queue) postReceive(rs []rdma.ReceiveRequest) error {
 		}
 	}
 	defer q.acceptNow() // an iWARP device wants them before
+	defer q.announce()
 	for len(rs) > 0 {
 		n := min(len(rs), atOnce)
 		q.giveReceives(rs[:n])
@@ -61,9 +62,15 @@ func (q *queue) giveReceives(rs []rdma.ReceiveRequest) {
 		if g != nil {
 			addr += g.addr - uint64(g.base)
 		}
-		b.Put64(bufsAt+i*abi.SGESize+abi.SGEAddr, addr)
-		b.Put32(bufsAt+i*abi.SGESize+abi.SGELength, uint32(rs[i].Buf.Len))
-		b.Put32(bufsAt+i*abi.SGESize+abi.SGELKey, uint32(rs[i].Buf.Key))
+		at := bufsAt + 2*i*abi.SGESize
+		if q.framed {
+			h := &q.hw.heads
+			h.segment(b, at, (h.sends+int((from+uint64(i))&q.rmask))*headSize)
+			at += abi.SGESize
+		}
+		b.Put64(at+abi.SGEAddr, addr)
+		b.Put32(at+abi.SGELength, uint32(rs[i].Buf.Len))
+		b.Put32(at+abi.SGELKey, uint32(rs[i].Buf.Key))
 	}
 	n, took := len(rs), 0
 	q.took.Store(from + uint64(n))

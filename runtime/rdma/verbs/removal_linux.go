@@ -110,7 +110,7 @@ func (a *adapter) remove() {
 	text := fmt.Sprintf("the device %s is being removed", a.port.device)
 	a.going.Store(true)
 	a.logger.Warn("verbs: "+text, "device", a.port.name())
-	a.failAll(&cause{rdma.StatusProvider, text}, text)
+	a.failAll(newCause(rdma.StatusProvider, text), text)
 	if a.observer != nil {
 		a.observer(rdma.Event{Kind: rdma.EventDevice, Name: a.port.name(), Err: &deviceError{a.port.name(), text}})
 	}

@@ -2,7 +2,9 @@
 // other within the process. It does what a reliable connection does, at once and under one lock: rights, bounds, receives
 // that are not there yet, flushing, memory windows, memory on demand and by file. It wants its objects destroyed in order, and counts what was not. With -DBARE it
 // is of an old rdma-core: no windows, memory on demand or by file, addresses of one's own choice, nor a word on fork.
-// With -DINSTANT it does nothing but complete, to measure what stands above it.
+// With -DINSTANT it does nothing but complete, to measure what stands above it. With -DIWARP it is a device of iWARP, for which it
+// stands for librdmacm.so.1, too (fakecm.h): no immediate data, no atomics, nor windows; writes and messages complete when they are handed over, before
+// reads that were posted earlier; what the peer refuses, a message without a receive, and an accepting side that speaks first end the connection.
 //
 // It is compiled by the tests: cc -shared -fPIC -O2 -Wl,-Bsymbolic -o libfakeverbs.so fake.c
 
@@ -56,14 +58,15 @@ struct channel {
 
 struct send {
 	struct ibv_send_wr wr;
-	struct ibv_sge sge[4];
+	struct ibv_sge sge[6];
 	int inlined, length;
 	char data[INLINE];
 };
 
 struct recv {
 	uint64_t id;
-	struct ibv_sge sge;
+	struct ibv_sge sge[2];
+	int num_sge;
 };
 
 struct pair {
@@ -74,13 +77,22 @@ struct pair {
 	struct send *sq;
 	struct recv *rq;
 	unsigned shead, stail, ssize, rhead, rtail, rsize;
+	void *cm;         // of a connection of iWARP
+	int mute;         // its peer is to speak first
+	unsigned late;    // reads that are done and have not completed
+	struct ibv_wc reads[16];
 };
 
 static struct pair *pairs[MAX_QP];
 static struct region *regions[MAX_MR];
 static struct window *windows[MAX_MW];
 static uint32_t next_pair = 16, next_key = 1;
-static struct ibv_device device = {.node_type = IBV_NODE_CA, .transport_type = IBV_TRANSPORT_IB, .name = "fake0"};
+#ifdef IWARP
+#define NODE IBV_NODE_RNIC
+#else
+#define NODE IBV_NODE_CA
+#endif
+static struct ibv_device device = {.node_type = NODE, .transport_type = IBV_TRANSPORT_IB, .name = "fake0"};
 static int async_pipe[2];
 unsigned fake_demanded; // registrations on demand so far
 unsigned fake_down;     // the port is: nothing is acknowledged
@@ -97,6 +109,7 @@ unsigned fake_windows;  // how many windows there may be, 0: many
 unsigned fake_unbound;  // windows of type 1 cannot be bound
 unsigned fake_held;     // windows cannot be given back
 unsigned fake_pinned, fake_unpinned; // registrations so far, and their ends
+unsigned fake_rude;     // messages that came before the side that accepted may speak
 unsigned fake_gone;     // the kernel has taken the device away: nothing is done, and giving back gives EIO
 
 // refuse counts a call in a wrong order, and refuses it.
@@ -138,8 +151,8 @@ static void unbind(struct window *w)
 	w->mr = NULL;
 }
 
-// bind does a request that binds a window. It returns a status. One of type 1 is bound by bind_mw, which has given it its key already.
-static int bind(struct pair *p, struct ibv_send_wr *wr)
+// bind_window does a request that binds a window. It returns a status. One of type 1 is bound by bind_mw, which has given it its key already.
+static int bind_window(struct pair *p, struct ibv_send_wr *wr)
 {
 	struct window *w = (struct window *)wr->bind_mw.mw;
 	struct region *r = (struct region *)wr->bind_mw.bind_info.mr;
@@ -183,8 +196,21 @@ static void complete(struct queue *q, struct pair *p, uint64_t id, int status, i
 	push(q, &wc, 0);
 }
 
+// catchup completes the reads of iWARP that are done: writes and messages behind them have completed before.
+static void catchup(struct pair *p)
+{
+	for (unsigned i = 0; i < p->late; i++)
+		push(p->scq, &p->reads[i], 0);
+	p->late = 0;
+}
+
+static void part(struct pair *p);
+
 static void flush(struct pair *p)
 {
+	catchup(p);
+	if (p->cm)
+		part(p);
 	p->state = p->qp.state = IBV_QPS_ERR;
 	while (p->shead != p->stail)
 		complete(p->scq, p, p->sq[p->shead++ % p->ssize].wr.wr_id, IBV_WC_WR_FLUSH_ERR, 0, 0, 0, 0);
@@ -203,7 +229,12 @@ static int local(struct pair *p, struct send *s, char *far, int in, uint32_t *to
 		return 0;
 	}
 	for (int i = 0; i < s->wr.num_sge; i++) {
-		struct region *r = find(s->sge[i].lkey, p->qp.pd, s->sge[i].addr, s->sge[i].length, in ? IBV_ACCESS_LOCAL_WRITE : 0, &why);
+#ifdef IWARP
+		int sink = IBV_ACCESS_REMOTE_WRITE;
+#else
+		int sink = IBV_ACCESS_LOCAL_WRITE;
+#endif
+		struct region *r = find(s->sge[i].lkey, p->qp.pd, s->sge[i].addr, s->sge[i].length, in ? sink : 0, &why);
 		if (!r)
 			return IBV_WC_LOC_PROT_ERR;
 		if (far && in)
@@ -250,6 +281,71 @@ static int remote(struct pair *p, struct pair *peer, struct send *s)
 	return local(p, s, (char *)&before, 1, &total);
 }
 
+#ifdef IWARP
+// scatter puts a message into a receive. It returns a status of the receive's.
+static int scatter(struct pair *peer, struct recv *rv, const char *from, uint32_t n)
+{
+	int why;
+	for (int i = 0; i < rv->num_sge; i++) {
+		struct region *r = find(rv->sge[i].lkey, peer->qp.pd, rv->sge[i].addr, rv->sge[i].length, IBV_ACCESS_LOCAL_WRITE, &why);
+		uint32_t k = n < rv->sge[i].length ? n : rv->sge[i].length;
+		if (!r)
+			return IBV_WC_LOC_PROT_ERR;
+		memcpy(at(r, rv->sge[i].addr), from, k);
+		from += k;
+		n -= k;
+	}
+	return n ? IBV_WC_LOC_LEN_ERR : 0;
+}
+
+// deliver does a message of iWARP. It reports whether the connection goes on.
+static int deliver(struct pair *p, struct pair *peer, struct send *s)
+{
+	static char room[1 << 20];
+	uint32_t n = length(s), total;
+	if (p->mute) {
+		fake_rude++;
+		return 0;
+	}
+	if (n > sizeof room || local(p, s, room, 0, &total) || peer->rhead == peer->rtail)
+		return 0;
+	struct recv *rv = &peer->rq[peer->rhead++ % peer->rsize];
+	int status = scatter(peer, rv, room, n);
+	struct ibv_wc wc = {.wr_id = rv->id, .status = status, .opcode = IBV_WC_RECV, .byte_len = n, .qp_num = peer->qp.qp_num};
+	push(peer->rcq, &wc, s->wr.send_flags & IBV_SEND_SOLICITED);
+	return !status;
+}
+
+static void progress(struct pair *p)
+{
+	while (p->shead != p->stail) {
+		struct send *s = &p->sq[p->shead % p->ssize];
+		struct pair *peer = p->peer < MAX_QP ? pairs[p->peer] : NULL;
+		int read = s->wr.opcode == IBV_WR_RDMA_READ, goes_on;
+		if (p->state == IBV_QPS_ERR) {
+			flush(p);
+			return;
+		}
+		if (fake_gone || fake_still || !peer)
+			return;
+		uint32_t n = length(s);
+		goes_on = s->wr.opcode == IBV_WR_SEND ? deliver(p, peer, s) : !p->mute && !remote(p, peer, s);
+		p->shead++;
+		if (read && goes_on && p->late < 16)
+			p->reads[p->late++] = (struct ibv_wc){.wr_id = s->wr.wr_id, .byte_len = n, .qp_num = p->qp.qp_num};
+		else if (read && !goes_on)
+			complete(p->scq, p, s->wr.wr_id, IBV_WC_REM_ACCESS_ERR, 0, n, 0, 0);
+		else
+			complete(p->scq, p, s->wr.wr_id, 0, 0, n, 0, 0);
+		peer->mute = 0;
+		if (!goes_on) {
+			flush(p);
+			return;
+		}
+	}
+	catchup(p);
+}
+#else
 static void progress(struct pair *p)
 {
 	while (p->shead != p->stail) {
@@ -263,7 +359,7 @@ static void progress(struct pair *p)
 			return;
 		}
 		if (s->wr.opcode == IBV_WR_BIND_MW) {
-			status = bind(p, &s->wr);
+			status = bind_window(p, &s->wr);
 			p->shead++;
 			complete(p->scq, p, s->wr.wr_id, status, IBV_WC_BIND_MW, 0, 0, 0);
 			if (status) {
@@ -286,13 +382,13 @@ static void progress(struct pair *p)
 			return; // not ready
 		struct recv *rv = &peer->rq[peer->rhead % peer->rsize];
 		if (sends) {
-			struct region *r = find(rv->sge.lkey, peer->qp.pd, rv->sge.addr, rv->sge.length, IBV_ACCESS_LOCAL_WRITE, &why);
-			if (!r || rv->sge.length < n) {
+			struct region *r = find(rv->sge[0].lkey, peer->qp.pd, rv->sge[0].addr, rv->sge[0].length, IBV_ACCESS_LOCAL_WRITE, &why);
+			if (!r || rv->sge[0].length < n) {
 				peer->rhead++;
 				complete(peer->rcq, peer, rv->id, r ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR, IBV_WC_RECV, 0, 0, 0);
 				status = r ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR;
 			} else {
-				status = local(p, s, at(r, rv->sge.addr), 0, &total);
+				status = local(p, s, at(r, rv->sge[0].addr), 0, &total);
 				if (!status && ends)
 					status = invalidate(peer, s->wr.invalidate_rkey);
 			}
@@ -315,6 +411,7 @@ static void progress(struct pair *p)
 		}
 	}
 }
+#endif
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
@@ -342,6 +439,14 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 			pthread_mutex_unlock(&big);
 			return EINVAL;
 		}
+#ifdef IWARP
+		if ((wr->opcode != IBV_WR_RDMA_WRITE && wr->opcode != IBV_WR_RDMA_READ && wr->opcode != IBV_WR_SEND) ||
+		    (wr->opcode == IBV_WR_RDMA_READ && (wr->num_sge != 1 || wr->send_flags & (IBV_SEND_FENCE | IBV_SEND_INLINE)))) { // as siw wants it
+			*bad = wr;
+			pthread_mutex_unlock(&big);
+			return EINVAL;
+		}
+#endif
 		s->wr = *wr;
 		s->inlined = !!(wr->send_flags & IBV_SEND_INLINE);
 		s->length = 0;
@@ -369,7 +474,10 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_
 			pthread_mutex_unlock(&big);
 			return ENOMEM;
 		}
-		p->rq[p->rtail++ % p->rsize] = (struct recv){wr->wr_id, wr->sg_list[0]};
+		struct recv *rv = &p->rq[p->rtail++ % p->rsize];
+		*rv = (struct recv){.id = wr->wr_id, .num_sge = wr->num_sge};
+		for (int i = 0; i < wr->num_sge && i < 2; i++)
+			rv->sge[i] = wr->sg_list[i];
 	}
 	if (p->state == IBV_QPS_ERR)
 		flush(p);
@@ -509,12 +617,21 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *a)
 	strcpy(a->fw_ver, "none");
 	a->max_mr_size = ~0ull;
 	a->max_qp_wr = MAX_WR;
+#ifdef IWARP
+	a->max_sge = 6;
+	a->max_sge_rd = 1;
+#else
 	a->max_sge = a->max_sge_rd = 4;
+#endif
 	a->max_cqe = 4 * MAX_WR;
 	a->max_qp_rd_atom = a->max_qp_init_rd_atom = 16;
+#ifdef IWARP
+	a->atomic_cap = IBV_ATOMIC_NONE;
+#else
 	a->atomic_cap = IBV_ATOMIC_HCA;
+#endif
 	a->phys_port_cnt = 1;
-#ifndef BARE
+#if !defined BARE && !defined IWARP
 	a->device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
 #endif
 	return 0;
@@ -791,6 +908,13 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	return rc;
 }
 
+// flush_end ends a connection of iWARP with its queue pair.
+static void flush_end(struct pair *p)
+{
+	if (p->cm)
+		part(p);
+}
+
 // unpolled counts the completions of a queue pair that are in a completion queue still.
 static unsigned unpolled(struct queue *q, struct pair *p)
 {
@@ -808,6 +932,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	for (int i = 0; i < MAX_MW; i++)
 		busy |= windows[i] && windows[i]->mr && windows[i]->qpn == qp->qp_num;
 	if (!busy) {
+		flush_end(p);
 		pairs[qp->qp_num] = NULL;
 		fake_destroyed++;
 		fake_undrained += p->stail - p->shead + p->rtail - p->rhead + unpolled(p->scq, p) + (p->rcq != p->scq ? unpolled(p->rcq, p) : 0);
@@ -853,3 +978,9 @@ long fake_fails(int how)
 
 // fake_nothing is the least that a call can do.
 int fake_nothing(void *a, void *b, void *c) { return 0; }
+
+#ifdef IWARP
+#include "fakecm.h"
+#else
+static void part(struct pair *p) { p->cm = NULL; }
+#endif

@@ -351,4 +351,6 @@ const (
 	CMDeviceRemoval     = 11
 	CMTimewaitExit      = 15
 	CMEventNumResources = 33
+	CMOptionID          = 0
+	CMOptionTOS         = 0
 )

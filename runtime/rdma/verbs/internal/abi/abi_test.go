@@ -110,7 +110,7 @@ var numbers = map[string]int{
 	"RDMA_CM_EVENT_ROUTE_RESOLVED": CMRouteResolved, "RDMA_CM_EVENT_ROUTE_ERROR": CMRouteError, "RDMA_CM_EVENT_CONNECT_REQUEST": CMConnectRequest, "RDMA_CM_EVENT_CONNECT_RESPONSE": CMConnectResponse,
 	"RDMA_CM_EVENT_CONNECT_ERROR": CMConnectError, "RDMA_CM_EVENT_UNREACHABLE": CMUnreachable, "RDMA_CM_EVENT_REJECTED": CMRejected,
 	"RDMA_CM_EVENT_ESTABLISHED": CMEstablished, "RDMA_CM_EVENT_DISCONNECTED": CMDisconnected, "RDMA_CM_EVENT_DEVICE_REMOVAL": CMDeviceRemoval,
-	"RDMA_CM_EVENT_TIMEWAIT_EXIT": CMTimewaitExit,
+	"RDMA_CM_EVENT_TIMEWAIT_EXIT": CMTimewaitExit, "RDMA_OPTION_ID": CMOptionID, "RDMA_OPTION_ID_TOS": CMOptionTOS,
 }
 
 // TestHeaders compiles a program that knows the installed headers, and wants it to agree with this package.

@@ -19,12 +19,14 @@ import (
 const _ = wire.RerunBarewireGenOrUpdateRuntime1
 
 type Message struct {
-	// Value is one of *Setup, *Refusal, *Ready, *Ask, *Answer, *Ended, *Forgot or *Failed. Nil does not encode.
+	// Value is one of *Setup, *Refusal, *Ready, *Ask, *Answer, *Ended, *Forgot, *Failed,
+	// *Gate, *Posted or *Wants. Nil does not encode.
 	Value MessageMember
 }
 
 // MessageMember is what the union Message can hold:
-// *Setup, *Refusal, *Ready, *Ask, *Answer, *Ended, *Forgot or *Failed.
+// *Setup, *Refusal, *Ready, *Ask, *Answer, *Ended, *Forgot, *Failed,
+// *Gate, *Posted or *Wants.
 type MessageMember interface {
 	isMessageMember()
 }
@@ -45,6 +47,12 @@ func (*Forgot) isMessageMember() {}
 
 func (*Failed) isMessageMember() {}
 
+func (*Gate) isMessageMember() {}
+
+func (*Posted) isMessageMember() {}
+
+func (*Wants) isMessageMember() {}
+
 // MessageKind says which member a Message has: the tag on the wire.
 type MessageKind uint64
 
@@ -57,6 +65,9 @@ const (
 	MessageKindEnded   MessageKind = 5
 	MessageKindForgot  MessageKind = 6
 	MessageKindFailed  MessageKind = 7
+	MessageKindGate    MessageKind = 8
+	MessageKindPosted  MessageKind = 9
+	MessageKindWants   MessageKind = 10
 )
 
 // String returns the member's name, or MessageKind(n) where there is none.
@@ -78,6 +89,12 @@ func (x MessageKind) String() string {
 		return "Forgot"
 	case MessageKindFailed:
 		return "Failed"
+	case MessageKindGate:
+		return "Gate"
+	case MessageKindPosted:
+		return "Posted"
+	case MessageKindWants:
+		return "Wants"
 	}
 	return "MessageKind(" + strconv.FormatUint(uint64(x), 10) + ")"
 }
@@ -101,6 +118,12 @@ func (x *Message) Kind() (kind MessageKind, ok bool) {
 		return MessageKindForgot, true
 	case *Failed:
 		return MessageKindFailed, true
+	case *Gate:
+		return MessageKindGate, true
+	case *Posted:
+		return MessageKindPosted, true
+	case *Wants:
+		return MessageKindWants, true
 	}
 	return 0, false
 }
@@ -140,6 +163,15 @@ func (x *Message) Equal(y *Message) bool {
 	case *Failed:
 		b, ok := y.Value.(*Failed)
 		return ok && a.Equal(b)
+	case *Gate:
+		b, ok := y.Value.(*Gate)
+		return ok && a.Equal(b)
+	case *Posted:
+		b, ok := y.Value.(*Posted)
+		return ok && a.Equal(b)
+	case *Wants:
+		b, ok := y.Value.(*Wants)
+		return ok && a.Equal(b)
 	}
 	return false
 }
@@ -175,6 +207,12 @@ func (x *Message) unshareBARE() {
 	case *Forgot:
 		x.Value = a.Clone()
 	case *Failed:
+		x.Value = a.Clone()
+	case *Gate:
+		x.Value = a.Clone()
+	case *Posted:
+		x.Value = a.Clone()
+	case *Wants:
 		x.Value = a.Clone()
 	}
 }
@@ -250,6 +288,35 @@ func (x *Message) appendBARE(b []byte) ([]byte, *wire.Error) {
 		if b, err = (*m).appendBARE(b); err != nil {
 			return b, err.In("Failed")
 		}
+	case *Gate:
+		if m == nil {
+			return b, wire.NilUnion()
+		}
+		b = append(b, 8)
+		o7 := len(b)
+		b = wire.Extend(b, 34)
+		p8 := (*[34]byte)(b[o7:])
+		*(*[16]byte)(p8[0:]) = (*m).Address
+		binary.LittleEndian.PutUint16(p8[16:], (*m).Port)
+		*(*[16]byte)(p8[18:]) = (*m).Token
+	case *Posted:
+		if m == nil {
+			return b, wire.NilUnion()
+		}
+		b = append(b, 9)
+		o9 := len(b)
+		b = wire.Extend(b, 8)
+		p10 := (*[8]byte)(b[o9:])
+		binary.LittleEndian.PutUint64(p10[0:], (*m).Receives)
+	case *Wants:
+		if m == nil {
+			return b, wire.NilUnion()
+		}
+		b = append(b, 10)
+		o11 := len(b)
+		b = wire.Extend(b, 8)
+		p12 := (*[8]byte)(b[o11:])
+		binary.LittleEndian.PutUint64(p12[0:], (*m).Used)
 	case nil:
 		return b, wire.NilUnion()
 	default:
@@ -315,6 +382,18 @@ func (x *Message) sizeBARE() int {
 		if m != nil {
 			size += 1
 			size += (*m).sizeBARE()
+		}
+	case *Gate:
+		if m != nil {
+			size += 35
+		}
+	case *Posted:
+		if m != nil {
+			size += 9
+		}
+	case *Wants:
+		if m != nil {
+			size += 9
 		}
 	}
 	return size
@@ -407,7 +486,7 @@ func (x *Message) decodeBARE(d *wire.Decoder, p int) int {
 		p += 8
 		x.Value = m
 	case 7:
-		if len(b)-p < 1 {
+		if len(b)-p < 9 {
 			return -1
 		}
 		m, _ := x.Value.(*Failed)
@@ -415,6 +494,38 @@ func (x *Message) decodeBARE(d *wire.Decoder, p int) int {
 		if p = (*m).decodeBARE(d, p); p < 0 {
 			return -1
 		}
+		x.Value = m
+	case 8:
+		if len(b)-p < 34 {
+			return -1
+		}
+		m, _ := x.Value.(*Gate)
+		m = wire.New(d, m)
+		p4 := (*[34]byte)(b[p:])
+		(*m).Address = *(*[16]byte)(p4[0:])
+		(*m).Port = binary.LittleEndian.Uint16(p4[16:])
+		(*m).Token = *(*[16]byte)(p4[18:])
+		p += 34
+		x.Value = m
+	case 9:
+		if len(b)-p < 8 {
+			return -1
+		}
+		m, _ := x.Value.(*Posted)
+		m = wire.New(d, m)
+		p5 := (*[8]byte)(b[p:])
+		(*m).Receives = binary.LittleEndian.Uint64(p5[0:])
+		p += 8
+		x.Value = m
+	case 10:
+		if len(b)-p < 8 {
+			return -1
+		}
+		m, _ := x.Value.(*Wants)
+		m = wire.New(d, m)
+		p6 := (*[8]byte)(b[p:])
+		(*m).Used = binary.LittleEndian.Uint64(p6[0:])
+		p += 8
 		x.Value = m
 	default:
 		return -1
@@ -456,8 +567,8 @@ func (x *Message) DecodeStream(r *wire.Reader) error {
 
 var bareMessage = wire.Type{
 	Name: "Message",
-	Text: "union{0=$0|1=$1|2=$2|3=$3|4=$4|5=$5|6=$6|7=$7}",
-	Refs: []*wire.Type{&bareSetup, &bareRefusal, &bareReady, &bareAsk, &bareAnswer, &bareEnded, &bareForgot, &bareFailed},
+	Text: "union{0=$0|1=$1|2=$2|3=$3|4=$4|5=$5|6=$6|7=$7|8=$8|9=$9|10=$10}",
+	Refs: []*wire.Type{&bareSetup, &bareRefusal, &bareReady, &bareAsk, &bareAnswer, &bareEnded, &bareForgot, &bareFailed, &bareGate, &barePosted, &bareWants},
 }
 
 // MessageView reads a Message in place, through an index of its message.
@@ -532,6 +643,30 @@ func (v MessageView) AsFailed() (value FailedView, ok bool) {
 	return value, false
 }
 
+// AsGate returns the value if it is Gate, and whether it is.
+func (v MessageView) AsGate() (value GateView, ok bool) {
+	if wire.View(v).U8() == 8 {
+		return GateView{(*[34]byte)(wire.View(v).In(1, 0).Tail())}, true
+	}
+	return value, false
+}
+
+// AsPosted returns the value if it is Posted, and whether it is.
+func (v MessageView) AsPosted() (value PostedView, ok bool) {
+	if wire.View(v).U8() == 9 {
+		return PostedView{(*[8]byte)(wire.View(v).In(1, 0).Tail())}, true
+	}
+	return value, false
+}
+
+// AsWants returns the value if it is Wants, and whether it is.
+func (v MessageView) AsWants() (value WantsView, ok bool) {
+	if wire.View(v).U8() == 10 {
+		return WantsView{(*[8]byte)(wire.View(v).In(1, 0).Tail())}, true
+	}
+	return value, false
+}
+
 func indexMessage(x *wire.Index, b []byte, p, f int) int {
 	if uint(p) >= uint(len(b)) {
 		return -1
@@ -570,6 +705,21 @@ func indexMessage(x *wire.Index, b []byte, p, f int) int {
 		if p = indexFailed(x, b, p, f); p < 0 {
 			return -1
 		}
+	case 8:
+		if len(b)-p < 34 {
+			return -1
+		}
+		p += 34
+	case 9:
+		if len(b)-p < 8 {
+			return -1
+		}
+		p += 8
+	case 10:
+		if len(b)-p < 8 {
+			return -1
+		}
+		p += 8
 	default:
 		return -1
 	}
@@ -580,7 +730,7 @@ func indexMessage(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func MessageViewOf(b []byte, ix *wire.Index) (v MessageView, err error) {
-	if !ix.Begin(b, 0, 3) {
+	if !ix.Begin(b, 1, 3) {
 		return v, wire.ErrIndexSize
 	}
 	if indexMessage(ix, b, 0, 1) != len(b) {
@@ -2095,6 +2245,8 @@ func ForgotSliceOver(b []byte) ([]Forgot, error) {
 // The sender's queue pair is in its error state.
 type Failed struct {
 	Text string
+	// The message of the receiver's that was longer than its receive, counted from 1; 0: that is not why.
+	TooLong uint64
 }
 
 // Equal reports whether x and y are the same on the wire.
@@ -2116,13 +2268,21 @@ func (x *Failed) Clone() *Failed {
 }
 
 func (x *Failed) appendBARE(b []byte) ([]byte, *wire.Error) {
-	var ok bool
 	if len(x.Text) > 512 {
 		return b, wire.BadMax(len(x.Text), 512).In("text")
 	}
-	if b, ok = wire.AppendStr(b, x.Text); !ok {
+	if len(x.Text)+18 > cap(b)-len(b) {
+		b = wire.Grow(b, wire.SizeLen(len(x.Text))+8)
+	}
+	p1 := len(b)
+	b = b[:cap(b)]
+	if p1 = wire.PutStr(b, p1, x.Text); p1 < 0 {
 		return b, wire.BadUTF8().In("text")
 	}
+	p2 := (*[8]byte)(b[p1:])
+	binary.LittleEndian.PutUint64(p2[0:], x.TooLong)
+	p1 += 8
+	b = b[:p1]
 	return b, nil
 }
 
@@ -2146,7 +2306,7 @@ func (x *Failed) MarshalBinary() ([]byte, error) {
 }
 
 func (x *Failed) sizeBARE() int {
-	size := 0
+	size := 8
 	size += wire.SizeLen(len(x.Text))
 	return size
 }
@@ -2171,13 +2331,16 @@ func (x *Failed) decodeBARE(d *wire.Decoder, p int) int {
 	if n > 512 {
 		return -1
 	}
-	if len(b)-p < n {
+	if len(b)-p-n < 8 {
 		return -1
 	}
 	if s := b[p : p+n]; !d.Short(&x.Text, s) && !d.Str(&x.Text, s) {
 		return -1
 	}
 	p += n
+	p1 := (*[8]byte)(b[p:])
+	x.TooLong = binary.LittleEndian.Uint64(p1[0:])
+	p += 8
 	return p
 }
 
@@ -2215,7 +2378,7 @@ func (x *Failed) DecodeStream(r *wire.Reader) error {
 
 var bareFailed = wire.Type{
 	Name: "Failed",
-	Text: "struct{text:str@512}",
+	Text: "struct{text:str@512 tooLong:u64}",
 }
 
 // FailedView reads a Failed in place, through an index of its message.
@@ -2226,10 +2389,16 @@ type FailedView wire.View
 
 // Text reads text.
 func (v FailedView) Text() string {
-	return wire.View(v).Str()
+	return wire.View(v).In(0, 1).Str()
+}
+
+// TooLong reads tooLong.
+func (v FailedView) TooLong() uint64 {
+	return wire.View(v).After(0, 0, 1).U64()
 }
 
 func indexFailed(x *wire.Index, b []byte, p, f int) int {
+	s := (*[1]uint32)(x.Leaf(f))
 	var n int
 	if uint(p) >= uint(len(b)) {
 		return -1
@@ -2242,10 +2411,12 @@ func indexFailed(x *wire.Index, b []byte, p, f int) int {
 	if n > 512 {
 		return -1
 	}
-	if len(b)-p < n || !wire.ValidUTF8(b[p:p+n]) {
+	if len(b)-p-n < 8 || !wire.ValidUTF8(b[p:p+n]) {
 		return -1
 	}
 	p += n
+	s[0] = uint32(p)
+	p += 8
 	return p
 }
 
@@ -2253,7 +2424,7 @@ func indexFailed(x *wire.Index, b []byte, p, f int) int {
 // behind it. It validates all of b as UnmarshalBinary does, with the same
 // errors, in one pass that allocates nothing but what ix lacks.
 func FailedViewOf(b []byte, ix *wire.Index) (v FailedView, err error) {
-	if !ix.Begin(b, 0, 3) {
+	if !ix.Begin(b, 1, 3) {
 		return v, wire.ErrIndexSize
 	}
 	if indexFailed(ix, b, 0, 1) != len(b) {
@@ -2263,8 +2434,8 @@ func FailedViewOf(b []byte, ix *wire.Index) (v FailedView, err error) {
 }
 
 // FailedSlotSize is the size of a slot for a Failed in bytes: a length (u32), at most
-// 514 bytes of message, zeros.
-const FailedSlotSize = 520
+// 522 bytes of message, zeros.
+const FailedSlotSize = 528
 
 // PutFailedSlot encodes x into a slot, with zeros behind it. After an error the slot is
 // empty: its length is 0.
@@ -2301,4 +2472,550 @@ func ValidateFailedSlot(slot []byte, ix *wire.Index) error {
 		return err
 	}
 	return wire.SlotTail(slot, FailedSlotSize)
+}
+
+// For iWARP, behind the Setup of the side that took the peer: where it waits for the peer's queue pair, by rdma_cm.
+type Gate struct {
+	// Of IPv6, or of IPv4 mapped to it.
+	Address [16]byte
+	Port    uint16
+	// What the peer is to say there, so that nobody else is taken for it.
+	Token [16]byte
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Gate) Equal(y *Gate) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Gate) Clone() *Gate {
+	if x == nil {
+		return nil
+	}
+	y := new(Gate)
+	*y = *x
+	return y
+}
+
+func (x *Gate) putBARE(p *[34]byte) {
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return
+	}
+	*(*[16]byte)(p[0:]) = x.Address
+	binary.LittleEndian.PutUint16(p[16:], x.Port)
+	*(*[16]byte)(p[18:]) = x.Token
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Gate) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 34)
+	p := (*[34]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	*(*[16]byte)(p[0:]) = x.Address
+	binary.LittleEndian.PutUint16(p[16:], x.Port)
+	*(*[16]byte)(p[18:]) = x.Token
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Gate) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// GateBinarySize is the size of every Gate's message in bytes.
+const GateBinarySize = 34
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Gate) BinarySize() int {
+	return GateBinarySize
+}
+
+func (x *Gate) getBARE(p *[34]byte) {
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return
+	}
+	x.Address = *(*[16]byte)(p[0:])
+	x.Port = binary.LittleEndian.Uint16(p[16:])
+	x.Token = *(*[16]byte)(p[18:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Gate) UnmarshalBinary(b []byte) error {
+	if len(b) != 34 {
+		return bareGate.Refuse(b)
+	}
+	p := (*[34]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Address = *(*[16]byte)(p[0:])
+	x.Port = binary.LittleEndian.Uint16(p[16:])
+	x.Token = *(*[16]byte)(p[18:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Gate) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 34 {
+		return 0, bareGate.Explain(b, o, false)
+	}
+	p := (*[34]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 34, nil
+	}
+	x.Address = *(*[16]byte)(p[0:])
+	x.Port = binary.LittleEndian.Uint16(p[16:])
+	x.Token = *(*[16]byte)(p[18:])
+	return 34, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Gate) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareGate)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareGate = wire.Type{
+	Name: "Gate",
+	Text: "struct{address:data[16] port:u16 token:data[16]}",
+}
+
+// GateView reads and writes a Gate in place, over its 34 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type GateView struct{ p *[34]byte }
+
+// GateViewOf returns a view of the first 34 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+func GateViewOf(b []byte) (v GateView, err error) {
+	if len(b) < 34 {
+		return v, (*faultGate)(wire.CutAt(len(b)))
+	}
+	return GateView{(*[34]byte)(b)}, nil
+}
+
+// faultGate is the error of a Gate's bytes. It wraps a *wire.Error.
+type faultGate wire.Fault
+
+func (f *faultGate) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultGate) Unwrap() error {
+	return bareGate.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+func (v GateView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Gate.
+func (v GateView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v GateView) Load(x *Gate) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v GateView) Store(x *Gate) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Address reads address.
+func (v GateView) Address() *[16]byte {
+	return (*[16]byte)(v.p[0:16:16])
+}
+
+// SetAddress writes address.
+func (v GateView) SetAddress(x [16]byte) {
+	*(*[16]byte)(v.p[0:16]) = x
+}
+
+// Port reads port.
+func (v GateView) Port() uint16 {
+	return binary.LittleEndian.Uint16(v.p[16:])
+}
+
+// SetPort writes port.
+func (v GateView) SetPort(x uint16) {
+	binary.LittleEndian.PutUint16(v.p[16:], x)
+}
+
+// Token reads token.
+func (v GateView) Token() *[16]byte {
+	return (*[16]byte)(v.p[18:34:34])
+}
+
+// SetToken writes token.
+func (v GateView) SetToken(x [16]byte) {
+	*(*[16]byte)(v.p[18:34]) = x
+}
+
+// Gate's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Gate)(nil)) - 34]struct{}{}
+
+// GateOver returns the first 34 bytes of b as a Gate, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+func GateOver(b []byte) (*Gate, error) {
+	return wire.Over[Gate](b)
+}
+
+// GateSliceOver is GateOver for as many values as b holds; its length must be a
+// multiple of 34.
+func GateSliceOver(b []byte) ([]Gate, error) {
+	return wire.SliceOver[Gate](b)
+}
+
+// For iWARP: how many receives the sender has posted so far. The peer sends no message or notification that none is there for.
+type Posted struct {
+	Receives uint64
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Posted) Equal(y *Posted) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Posted) Clone() *Posted {
+	if x == nil {
+		return nil
+	}
+	y := new(Posted)
+	*y = *x
+	return y
+}
+
+func (x *Posted) putBARE(p *[8]byte) {
+	binary.LittleEndian.PutUint64(p[0:], x.Receives)
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Posted) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 8)
+	p := (*[8]byte)(out[n:])
+	binary.LittleEndian.PutUint64(p[0:], x.Receives)
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Posted) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// PostedBinarySize is the size of every Posted's message in bytes.
+const PostedBinarySize = 8
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Posted) BinarySize() int {
+	return PostedBinarySize
+}
+
+func (x *Posted) getBARE(p *[8]byte) {
+	x.Receives = binary.LittleEndian.Uint64(p[0:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Posted) UnmarshalBinary(b []byte) error {
+	if len(b) != 8 {
+		return barePosted.Refuse(b)
+	}
+	p := (*[8]byte)(b)
+	x.Receives = binary.LittleEndian.Uint64(p[0:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Posted) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 8 {
+		return 0, barePosted.Explain(b, o, false)
+	}
+	p := (*[8]byte)(d.Buf)
+	x.Receives = binary.LittleEndian.Uint64(p[0:])
+	return 8, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Posted) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&barePosted)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var barePosted = wire.Type{
+	Name: "Posted",
+	Text: "struct{receives:u64}",
+}
+
+// PostedView reads and writes a Posted in place, over its 8 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type PostedView struct{ p *[8]byte }
+
+// PostedViewOf returns a view of the first 8 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+func PostedViewOf(b []byte) (v PostedView, err error) {
+	if len(b) < 8 {
+		return v, (*faultPosted)(wire.CutAt(len(b)))
+	}
+	return PostedView{(*[8]byte)(b)}, nil
+}
+
+// faultPosted is the error of a Posted's bytes. It wraps a *wire.Error.
+type faultPosted wire.Fault
+
+func (f *faultPosted) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultPosted) Unwrap() error {
+	return barePosted.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+func (v PostedView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Posted.
+func (v PostedView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v PostedView) Load(x *Posted) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v PostedView) Store(x *Posted) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Receives reads receives.
+func (v PostedView) Receives() uint64 {
+	return binary.LittleEndian.Uint64(v.p[0:])
+}
+
+// SetReceives writes receives.
+func (v PostedView) SetReceives(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[0:], x)
+}
+
+// Posted's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Posted)(nil)) - 8]struct{}{}
+
+// PostedOver returns the first 8 bytes of b as a Posted, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+func PostedOver(b []byte) (*Posted, error) {
+	return wire.Over[Posted](b)
+}
+
+// PostedSliceOver is PostedOver for as many values as b holds; its length must be a
+// multiple of 8.
+func PostedSliceOver(b []byte) ([]Posted, error) {
+	return wire.SliceOver[Posted](b)
+}
+
+// For iWARP: the sender has used so many of the receiver's receives, and would use another: it is to be told when there is one.
+type Wants struct {
+	Used uint64
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Wants) Equal(y *Wants) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Wants) Clone() *Wants {
+	if x == nil {
+		return nil
+	}
+	y := new(Wants)
+	*y = *x
+	return y
+}
+
+func (x *Wants) putBARE(p *[8]byte) {
+	binary.LittleEndian.PutUint64(p[0:], x.Used)
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Wants) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 8)
+	p := (*[8]byte)(out[n:])
+	binary.LittleEndian.PutUint64(p[0:], x.Used)
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Wants) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// WantsBinarySize is the size of every Wants's message in bytes.
+const WantsBinarySize = 8
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Wants) BinarySize() int {
+	return WantsBinarySize
+}
+
+func (x *Wants) getBARE(p *[8]byte) {
+	x.Used = binary.LittleEndian.Uint64(p[0:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Wants) UnmarshalBinary(b []byte) error {
+	if len(b) != 8 {
+		return bareWants.Refuse(b)
+	}
+	p := (*[8]byte)(b)
+	x.Used = binary.LittleEndian.Uint64(p[0:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Wants) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 8 {
+		return 0, bareWants.Explain(b, o, false)
+	}
+	p := (*[8]byte)(d.Buf)
+	x.Used = binary.LittleEndian.Uint64(p[0:])
+	return 8, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Wants) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareWants)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareWants = wire.Type{
+	Name: "Wants",
+	Text: "struct{used:u64}",
+}
+
+// WantsView reads and writes a Wants in place, over its 8 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type WantsView struct{ p *[8]byte }
+
+// WantsViewOf returns a view of the first 8 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+func WantsViewOf(b []byte) (v WantsView, err error) {
+	if len(b) < 8 {
+		return v, (*faultWants)(wire.CutAt(len(b)))
+	}
+	return WantsView{(*[8]byte)(b)}, nil
+}
+
+// faultWants is the error of a Wants's bytes. It wraps a *wire.Error.
+type faultWants wire.Fault
+
+func (f *faultWants) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultWants) Unwrap() error {
+	return bareWants.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+func (v WantsView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Wants.
+func (v WantsView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v WantsView) Load(x *Wants) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v WantsView) Store(x *Wants) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Used reads used.
+func (v WantsView) Used() uint64 {
+	return binary.LittleEndian.Uint64(v.p[0:])
+}
+
+// SetUsed writes used.
+func (v WantsView) SetUsed(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[0:], x)
+}
+
+// Wants's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Wants)(nil)) - 8]struct{}{}
+
+// WantsOver returns the first 8 bytes of b as a Wants, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+func WantsOver(b []byte) (*Wants, error) {
+	return wire.Over[Wants](b)
+}
+
+// WantsSliceOver is WantsOver for as many values as b holds; its length must be a
+// multiple of 8.
+func WantsSliceOver(b []byte) ([]Wants, error) {
+	return wire.SliceOver[Wants](b)
 }
