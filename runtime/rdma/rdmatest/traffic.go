@@ -290,7 +290,11 @@ func (l *lane) completed(c rdma.Completion) error {
 		return fmt.Errorf("completed %s, want %v with ID %d, result %d", text(c), e.verb, e.id, e.result)
 	}
 	if e.verb == rdma.VerbRead && !bytes.Equal(l.slot(e.id)[:len(e.data)], e.data) {
-		return fmt.Errorf("the read %d did not give what was written before", e.id)
+		got, i := l.slot(e.id), 0
+		for got[i] == e.data[i] {
+			i++
+		}
+		return fmt.Errorf("the read %d of %d bytes did not give what was written before: %#x at %d, want %#x, with %d behind it", e.id, len(e.data), got[i], i, e.data[i], len(l.pending))
 	}
 	placed := e.verb == rdma.VerbFlush || e.verb == rdma.VerbRead || e.verb == rdma.VerbFetchAdd || e.verb == rdma.VerbCompareSwap
 	l.touched = slices.DeleteFunc(l.touched, func(s stretch) bool { return s.id <= e.id && (placed || !s.write) })

@@ -120,6 +120,10 @@ func (e *events) handle() {
 		a.logger.Warn("verbs: the device reports", "device", a.port.name(), "event", text)
 	}
 	for _, q := range told {
+		if q.framed && (kind == abi.EventQPFatal || kind == abi.EventQPReqErr || kind == abi.EventQPAccessErr) {
+			go q.parted(errors.New("the device reports: " + text)) // a connection has ended, and the peer may say why
+			continue
+		}
 		q.fail(newCause(rdma.StatusProvider, "the device reports: "+text), "its device reports: "+text)
 	}
 	switch kind {

@@ -132,6 +132,33 @@ func (q *queue) writeNote(i int, seq uint64, wr *rdma.WorkRequest, n uint64, fla
 	b.Put32(at+abi.SendNumSGE, 1)
 }
 
+// siwShort is the bytes of the longest message that siw copies behind its headers.
+const siwShort = 32
+
+// split reports whether a read of n bytes is to be two, one for each page of the peer's: where siw answers such a short read across the end
+// of a page by itself, it answers with bytes of elsewhere. Source: drivers/infiniband/sw/siw/siw_qp_tx.c, siw_try_1seg, which takes from the first page as
+// many bytes as are in the second.
+func split(addr, n uint64) bool { return n > 1 && n <= siwShort && addr&4095+n > 4096 }
+
+// splitRead makes the read at the i-th place one of the first page, and writes that of the second behind it.
+func (q *queue) splitRead(i int, seq uint64, wr *rdma.WorkRequest, flags uint32) {
+	b, at, seg := q.out.block, sendsAt+i*abi.SendSize, segsAt+i*rdma.MaxSegments*abi.SGESize
+	first, all := uint32(4096-wr.Addr&4095), b.U32(seg+abi.SGELength)
+	b.Put64(at+abi.SendID, isHalf|seq)
+	b.Put32(seg+abi.SGELength, first)
+	next, rest := at+abi.SendSize, seg+rdma.MaxSegments*abi.SGESize
+	b.Put64(next+abi.SendID, seq)
+	b.Put32(next+abi.SendOpcode, abi.OpRead)
+	b.Put32(next+abi.SendFlags, flags)
+	b.Put32(next+abi.SendNumSGE, 1)
+	b.Put64(next+abi.SendRemoteAddr, wr.Addr+uint64(first))
+	b.Put32(next+abi.SendRKey, uint32(wr.Key))
+	b.Put64(rest+abi.SGEAddr, b.U64(seg+abi.SGEAddr)+uint64(first))
+	b.Put32(rest+abi.SGELength, all-first)
+	b.Put32(rest+abi.SGELKey, b.U32(seg+abi.SGELKey))
+	q.out.two = true
+}
+
 // short reports whether the peer has no receive for one message more. The post lock is held.
 func (q *queue) short() bool { return q.framed && q.ready.used >= q.ready.have.Load() }
 
@@ -229,122 +256,16 @@ func (q *queue) takeHead(head uint64, n int, out *rdma.Completion) {
 	}
 }
 
-// sentAs finds the request that was the n-th message, if it is in the ring still: what the peer says of it is late where it has completed.
-func (q *queue) sentAs(n uint64) (id uint64, late, found bool) {
+// sentAs finds the request that was the n-th message, if it is in the ring still.
+func (q *queue) sentAs(n uint64) (id uint64, found bool) {
 	q.postMu.Lock()
 	defer q.postMu.Unlock()
 	tail := q.tail.Load()
 	first := tail - min(tail, uint64(len(q.sends)))
 	for seq := first; n > 0 && seq < tail; seq++ {
 		if r := &q.sends[seq&q.mask]; r.nth == n {
-			return r.id, seq < q.head.Load(), true
+			return r.id, true
 		}
 	}
-	return 0, false, false
-}
-
-// heardFailed is for the peer's word that its queue pair has failed.
-func (q *queue) heardFailed(m *exchange.Failed) {
-	c := q.lost("the peer: %s", m.Text)
-	if id, late, found := q.sentAs(m.TooLong); found {
-		c.late.Store(&rdma.StatusError{Status: rdma.StatusTooLong, Detail: "the peer's receive is shorter", Late: late, ID: id})
-	}
-	if !q.framed {
-		q.fail(c, "")
-		return
-	}
-	q.parting.word.CompareAndSwap(nil, c)
-	if q.parting.gone.Load() {
-		q.part()
-		return
-	}
-	time.AfterFunc(partPatience, q.part) // what comes before the end is not lost
-}
-
-// parting is how a connection of iWARP ends: on one connection of TCP, and by the peer's word, which says why, on another. Each waits
-// a little for the other.
-type parting struct {
-	gone   atomic.Bool           // the connection has ended
-	word   atomic.Pointer[cause] // what the peer said
-	placed atomic.Uint64         // requests below it are done at the peer
-}
-
-// partPatience is how long that is.
-const partPatience = 500 * time.Millisecond
-
-// parted is for a connection of iWARP that has ended.
-func (q *queue) parted(why error) {
-	q.parting.gone.Store(true)
-	q.examine()
-	if q.parting.word.Load() != nil {
-		q.part()
-		return
-	}
-	time.AfterFunc(partPatience, func() {
-		q.parting.word.CompareAndSwap(nil, q.lost("%v", why))
-		q.part()
-	})
-}
-
-// examine looks among what has completed for a message that was longer than its receive: no event says so, and the peer is to hear it.
-func (q *queue) examine() {
-	q.pollMu.Lock()
-	defer q.pollMu.Unlock()
-	if q.closed.Load() || q.hw.gone.Load() || q.failed.Load() != nil {
-		return
-	}
-	q.in.stash(q)
-	for i := q.in.from; i < q.in.to; i++ {
-		at := i * abi.WCSize
-		if id := q.in.block.U64(at + abi.WCID); id&isReceive != 0 && q.in.block.U32(at+abi.WCStatus) == abi.WCLocLen {
-			q.tooLong.Store(id&^isReceive + 1)
-			q.fail(newCause(rdma.StatusFlushed, "the peer sent a message that is longer than its receive"), "its receive is shorter than the message")
-			return
-		}
-	}
-}
-
-// part fails the queue because of what the peer said.
-func (q *queue) part() {
-	c := q.parting.word.Load()
-	if q.failed.Load() != nil {
-		return
-	}
-	if c.late.Load() == nil {
-		c.late.Store(q.blame())
-	}
-	q.fail(c, "its connection has ended")
-}
-
-// blame is the error for a request that used a key which the peer has ended, nil if there is none: the peer's device has refused it then, and
-// says so by the end of the connection alone.
-func (q *queue) blame() *rdma.StatusError {
-	q.postMu.Lock()
-	defer q.postMu.Unlock()
-	tail, head := q.tail.Load(), q.head.Load()
-	for seq := max(q.parting.placed.Load(), tail-min(tail, uint64(len(q.sends)))); seq < tail; seq++ {
-		r := &q.sends[seq&q.mask]
-		if s := r.state.Load(); s != withDevice && s != early || r.at.key == 0 || r.verb == rdma.VerbSend || r.verb == rdma.VerbFlush {
-			continue
-		}
-		if k := q.keys.known[keyName{r.at.key, r.at.epoch}]; k != nil && k.why != "" {
-			return &rdma.StatusError{Status: rdma.StatusRemoteKey, Detail: k.why + ", and the connection with it", Late: seq < head, ID: r.id}
-		}
-	}
-	return nil
-}
-
-// hear waits a little for the peer's word on why the device flushes, unless this side is why, and fails the queue with it.
-func (q *queue) hear() {
-	for end := time.Now().Add(partPatience); q.failed.Load() == nil && time.Now().Before(end); time.Sleep(200 * time.Microsecond) {
-		if e := q.blame(); e != nil {
-			c := q.lost("the connection has ended")
-			c.late.Store(e)
-			q.parting.word.CompareAndSwap(nil, c)
-		}
-		if q.parting.word.Load() != nil {
-			q.part()
-			return
-		}
-	}
+	return 0, false
 }

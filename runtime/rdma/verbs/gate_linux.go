@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"syscall"
 	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
@@ -185,11 +186,28 @@ func (d *domain) converseGate(ctx context.Context, conn net.Conn, hello []byte) 
 	if ip.Is6() && ip.IsLinkLocalUnicast() {
 		ip = ip.WithZone(addrOf(conn.LocalAddr()).Zone())
 	}
+	for try := 0; ; try++ {
+		q, err := d.enter(ctx, conn, theirs, netip.AddrPortFrom(ip, g.Port), g.Token[:])
+		if err == nil {
+			return q, nil
+		}
+		if why := hearRefusal(conn); why != nil {
+			return nil, why // the peer's own word
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) || try == 2 || ctx.Err() != nil {
+			return nil, err
+		}
+		d.adapter.logger.Debug("verbs: the gate refused, as siw does now and then; tried again", "peer", conn.RemoteAddr(), "reason", err)
+	}
+}
+
+// enter connects a queue pair at a gate.
+func (d *domain) enter(ctx context.Context, conn net.Conn, theirs *exchange.Setup, gate netip.AddrPort, token []byte) (*queue, error) {
 	m, err := newMeeting(d.adapter.lib, 0)
 	if err != nil {
 		return nil, err
 	}
-	q, err := d.meet(ctx, m, netip.AddrPortFrom(ip, g.Port), conn.RemoteAddr().String(), g.Token[:])
+	q, err := d.meet(ctx, m, gate, conn.RemoteAddr().String(), token)
 	if err == nil {
 		q.keys.flushAddr, q.keys.flushKey = theirs.FlushAddr, theirs.FlushKey
 		err = q.first(ctx)
@@ -223,6 +241,16 @@ func (d *domain) proposeGate(conn net.Conn, hello []byte) (*exchange.Setup, *exc
 		return theirs, g, nil
 	}
 	return nil, nil, fmt.Errorf("%w: it said %T, and not where it waits", rdma.ErrProtocol, m)
+}
+
+// hearRefusal is the peer's word on why it did not connect, nil where there is none.
+func hearRefusal(conn net.Conn) error {
+	_ = conn.SetReadDeadline(time.Now().Add(partPatience))
+	m, err := readFrame(conn)
+	if r, ok := m.(*exchange.Refusal); ok && err == nil {
+		return fmt.Errorf("%w: %s", rdma.ErrRefused, r.Text)
+	}
+	return nil
 }
 
 // first reads a word of the peer's, before anybody else has the queue: the side that connects must be the first to send.

@@ -154,6 +154,9 @@ func (q *queue) poll(out []rdma.Completion) int {
 	if n < len(out) {
 		n += q.ended(out[n:])
 	}
+	if q.framed {
+		q.say(out[:n])
+	}
 	return n
 }
 
@@ -179,14 +182,14 @@ func (q *queue) ended(out []rdma.Completion) (n int) {
 		case state == early:
 			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: r.err}
 			if c := q.failed.Load(); c != nil && r.err == nil && q.broken {
-				out[n].Err = c.told() // what was posted before it failed
+				out[n].Err = c.error() // what was posted before it failed
 			}
 			r.err = nil
 		case state == withDevice && !(q.hw.gone.Load() && q.in.from == q.in.to), q.failed.Load() == nil:
 			q.head.Store(head)
 			return n + q.endedReceives(out[n:])
 		default: // flushed; or held, or lost with the queue pair, when the queue failed
-			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: q.failed.Load().told()}
+			out[n] = rdma.Completion{ID: r.id, Verb: r.verb, Err: q.failed.Load().error()}
 		}
 		q.broken = q.broken || out[n].Err != nil
 		n++
@@ -208,7 +211,7 @@ func (q *queue) endedReceives(out []rdma.Completion) (n int) {
 		if !r.here.Load() && !lost {
 			break
 		}
-		out[n] = rdma.Completion{ID: r.id, Verb: rdma.VerbReceive, Err: c.told()}
+		out[n] = rdma.Completion{ID: r.id, Verb: rdma.VerbReceive, Err: c.error()}
 		n++
 	}
 	q.rhead.Store(head)
@@ -343,11 +346,11 @@ func (q *queue) takeReceive(at int, seq uint64, out *rdma.Completion) bool {
 // failure is the error of a completion that the device gave a status other than success, and fails the queue, if it is not
 // what made it complete so.
 func (q *queue) failure(verb rdma.Verb, status, vendor uint32) error {
-	if status == abi.WCFlushed {
+	if q.framed && (status == abi.WCFlushed || status == abi.WCLocQPOp) { // siw says this of what it was sending when the connection ended
+		q.hear()
+	}
+	if status == abi.WCFlushed || status == abi.WCLocQPOp && q.framed && q.failed.Load() != nil {
 		if q.failed.Load() == nil {
-			if q.framed {
-				q.hear()
-			}
 			c := newCause(rdma.StatusFlushed, "the device moved the queue pair to its error state")
 			look := q.dom.adapter.trouble
 			if verb != rdma.VerbReceive && verb != 0 { // the peer is not why, or it had said so
@@ -358,7 +361,7 @@ func (q *queue) failure(verb rdma.Verb, status, vendor uint32) error {
 			}
 			q.fail(c, "its queue pair is in the error state: "+c.text)
 		}
-		return q.failed.Load().told()
+		return q.failed.Load().error()
 	}
 	err := q.reason(verb, status)
 	if vendor != 0 {

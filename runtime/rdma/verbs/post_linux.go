@@ -408,6 +408,10 @@ func (q *queue) writeTransfer(i int, seq uint64, wr *rdma.WorkRequest, flags uin
 	}
 	if q.framed {
 		switch wr.Verb {
+		case rdma.VerbRead:
+			if split(wr.Addr, n) && b.U32(at+abi.SendNumSGE) == 1 {
+				q.splitRead(i, seq, wr, flags)
+			}
 		case rdma.VerbSend:
 			q.putHead(i, seq, isMessage, wr.Imm, n)
 		case rdma.VerbWriteNotify:

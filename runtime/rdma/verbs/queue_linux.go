@@ -123,16 +123,6 @@ func newCause(s rdma.Status, text string) *cause { return &cause{status: s, text
 
 func (c *cause) error() error { return &rdma.StatusError{Status: c.status, Detail: c.text} }
 
-// told is the error of a completion.
-func (c *cause) told() error {
-	if c.late.Load() != nil {
-		if e := c.late.Swap(nil); e != nil {
-			return e
-		}
-	}
-	return c.error()
-}
-
 // lost is the cause of a queue that ends for another reason than a request.
 func (*queue) lost(format string, args ...any) *cause {
 	return newCause(rdma.StatusPeerLost, fmt.Sprintf(format, args...))
