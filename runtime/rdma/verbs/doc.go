@@ -9,22 +9,44 @@
 //
 // # iWARP devices
 //
-// An iWARP device has neither immediate data nor atomic operations, which programs with this package use between them: it is for
-// other programs, with [rdma.Config.Plain], and refused without. Package iwarp, which needs no device, has all of it between programs of ours. What iWARP has different:
+// An iWARP device has neither immediate data nor, under Linux, atomic operations, and its queue pairs connect by rdma_cm alone. Between programs with
+// this package:
+//
+//   - They tell each other over TCP what they are, as over other networks. Then the side that was dialed says where it waits for this one peer by
+//     rdma_cm, with a token: at the address of TCP if the device has it, else at the first of this host's that it has, and at a port of rdma_cm's
+//     choice, which a firewall must let through.
+//   - The side that dials reads a word of the peer's before the connection is anybody's, since it must be the first to send.
+//   - A message has a head of 16 octets in front, which stands for the number that a send has elsewhere. A notification is a write with a message of
+//     nothing but its head behind it, which is delivered when the write is placed (RFC 5040, section 5.5). One local segment less may be had for that.
+//   - A message that finds no receive would end the connection: so each side tells how many it has posted, and what none is there for waits, three
+//     seconds at most.
+//   - There are no atomic operations: they are refused before they are posted, and so is granting them, with [errors.ErrUnsupported]. Package iwarp,
+//     which needs no device, has them.
+//   - Writes, messages and notifications complete when they are handed to TCP. If the peer's device refuses one, since its key has ended meanwhile, or
+//     its receive is too short, the connection ends, and its next completion says which it was, if it can be told ([rdma.StatusError.Late]). A flush is
+//     a read of a word of the peer's, as elsewhere.
+//   - A read of at most 32 octets across the end of a page is two, since siw answers one with octets of elsewhere.
+//
+// For peers that are other programs, with [rdma.Config.Plain], there are no notifications, and:
 //
 //   - The side that accepts has its receives posted before the connection is there, since a message without one ends it; what it
 //     posts waits until the other side has sent its first message, at most a second.
-//   - A read needs local memory that peers may write to: into any other it is refused, [ErrSink], unless [Options].OpenSinks is set.
 //   - A flush reads an octet that the peer has let this side read before, since siw answers a read of nothing wrongly. Where there was
 //     no read it is one of nothing all the same, and siw ends the connection if it had sent something.
+//   - Short reads across the end of a page are posted as they are.
+//
+// For both:
+//
+//   - A read needs local memory that peers may write to: into any other it is refused, [ErrSink], unless [Options].OpenSinks is set.
 //   - Addresses are those of the process, as siw knows no others.
+//   - [rdma.Config.DSCP] is what rdma_cm is asked for (RDMA_OPTION_ID_TOS). siw does not look at it: its packets have class 0.
 //
 // # Addresses, and what the two sides tell each other
 //
 // An address is host:port of TCP; an empty one stands for a free port of 127.0.0.1. Over TCP the queue pairs tell each other what
 // they are, and which address of the network (GID) each uses: of the kinds that the port has, the one whose
 // address the TCP connection has too, else the first of the same kind. The connection stays open beside the queue pair, and
-// says what devices do not: that the other end failed, and why; and whether a key is good.
+// says what devices do not: that the other end failed, and why; and whether a key is good. Over iWARP see above.
 //
 // With [rdma.Config.Plain] connections are made by rdma_cm instead (librdmacm.so.1), to programs that are not ours: an address is
 // an IP address of the device's network interface, and a port of rdma_cm's. Nothing is exchanged beside it; what the peer refuses, the
@@ -55,7 +77,7 @@
 //
 // # When requests complete
 //
-// A write completes when the peer's device has acknowledged it. A Flush reads a word of the peer's behind the writes: its response
+// A write completes when the peer's device has acknowledged it, or over iWARP when TCP has it. A Flush reads a word of the peer's behind the writes: its response
 // comes when they are placed; where the peer is another program it is a read of nothing, behind the writes (for iWARP see above). Messages that find no receive are tried again for about a second. A peer that
 // does not answer is given up after some seconds. Nothing is tried for ever.
 //

@@ -85,7 +85,8 @@ type readiness struct {
 	used   uint64        // of the peer's; guarded by postMu
 	awaits uint64        // one more than the number of the request that a timer runs for; guarded by postMu
 	have   atomic.Uint64 // that the peer has posted
-	told   atomic.Uint64 // that this side has posted, and the peer knows of
+	posted atomic.Uint64 // that this side has posted: the device has them
+	told   atomic.Uint64 // that the peer knows of
 	held   atomic.Bool   // a request waits for a receive of the peer's
 	wanted atomic.Bool   // the peer waits for one of this side's
 }
@@ -106,7 +107,7 @@ func (a *adapter) width() int {
 
 // putHead writes the head of the i-th request, which has the number seq, and its segment. It uses a receive of the peer's. The post lock is held.
 func (q *queue) putHead(i int, seq uint64, kind, imm uint32, bytes uint64) {
-	took := q.took.Load()
+	took := q.ready.posted.Load()
 	off := int(seq&q.mask) * headSize
 	h := &q.hw.heads
 	h.block.Put32(off+headKind, kind)
@@ -218,7 +219,7 @@ func (q *queue) announce() {
 	if !q.framed || q.ctl == nil {
 		return
 	}
-	took, told, done := q.took.Load(), q.ready.told.Load(), q.rhead.Load()
+	took, told, done := q.ready.posted.Load(), q.ready.told.Load(), q.rhead.Load()
 	if took > told && (told <= done || told-done <= (took-done)/2 || q.ready.wanted.Load()) && q.ready.told.CompareAndSwap(told, took) {
 		q.ready.wanted.Store(false)
 		q.ctl.send(&exchange.Posted{Receives: took}, false)
@@ -228,7 +229,7 @@ func (q *queue) announce() {
 // peerWants is for a peer that waits for a receive, and has used so many.
 func (q *queue) peerWants(used uint64) {
 	q.ready.wanted.Store(true)
-	if took := q.took.Load(); took > used { // it may not have heard of that yet
+	if took := q.ready.posted.Load(); took > used { // it may not have heard of that yet
 		q.ready.wanted.Store(false)
 		q.ctl.send(&exchange.Posted{Receives: took}, false)
 	}

@@ -109,7 +109,7 @@ func (x *tester) shake() error {
 		return fmt.Errorf("it said %q: %w", hear, err)
 	}
 	x.theirs = far{gid: [16]byte(raw), qpn: uint32(n[2]), psn: uint32(n[3]), mtu: x.theirs.mtu, serves: uint8(n[1]), asks: 1, own: x.own}
-	x.at = place{rdma.RKey(n[4]), n[5]}
+	x.at = place{key: rdma.RKey(n[4]), addr: n[5]}
 	return nil
 }
 

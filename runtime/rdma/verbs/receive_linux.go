@@ -33,6 +33,7 @@ func (q *queue) postReceive(rs []rdma.ReceiveRequest) error {
 		q.giveReceives(rs[:n])
 		rs = rs[n:]
 	}
+	q.ready.posted.Store(q.took.Load())
 	return nil
 }
 
