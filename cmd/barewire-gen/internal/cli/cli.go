@@ -57,13 +57,17 @@ func Main(ctx context.Context, args []string, std Stdio) (code int) {
 	root.SetIn(std.In)
 	root.SetOut(out)
 	root.SetErr(std.Err)
-	code = a.exitCode(root.ExecuteContext(ctx))
-	if err := out.err; err != nil && code != exitInternal {
-		if errors.Is(err, syscall.EPIPE) {
-			// Whoever read our output has had enough of it.
-			return code
-		}
-		fmt.Fprintf(a.err, "%s: writing the output: %v\n", tool, err)
+	err := root.ExecuteContext(ctx)
+	if out.err != nil && errors.Is(err, out.err) {
+		err = nil // it is told below, once
+	}
+	code = a.exitCode(err)
+	switch {
+	case out.err == nil, code == exitInternal:
+	case errors.Is(out.err, syscall.EPIPE):
+		// Whoever read our output has had enough of it.
+	default:
+		fmt.Fprintf(a.err, "%s: writing the output: %v\n", tool, cause(out.err))
 		return exitUsage
 	}
 	return code

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -19,16 +22,21 @@ rename, hover with the layout, completion, formatting, changes that mend what
 was found, outline and colors. Pages on how to set editors up are in
 docs/editors.
 
-The exit code is 0 if the editor said shutdown and exit, else 1.`,
+The exit code is 0 if the editor said shutdown and exit, 1 if the session ended
+otherwise, and 2 if nothing could be written any more.`,
 		Example: "  barewire-gen lsp",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			orderly, err := lsp.Serve(cmd.Context(), a.in, a.out, lsp.Options{Version: version(), Rules: report.Rules})
 			switch {
-			case err != nil:
-				return err
-			case !orderly:
+			case errors.Is(err, context.Canceled):
+				fmt.Fprintf(a.err, "%s: interrupted\n", tool)
+				return errFindings
+			case errors.Is(err, syscall.EPIPE), err == nil && !orderly:
 				a.say("the editor went without a shutdown")
+				return errFindings
+			case err != nil:
+				fmt.Fprintf(a.err, "%s: %v\n", tool, err)
 				return errFindings
 			}
 			return nil

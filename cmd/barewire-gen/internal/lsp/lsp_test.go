@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -500,6 +501,39 @@ func TestMalformed(t *testing.T) {
 	c.open(here, "type A u8")
 	c.diagnostics(here, 1)
 	c.end()
+}
+
+// TestTooLong: a length that nobody sends ends the session with a word, and not with silence.
+func TestTooLong(t *testing.T) {
+	for _, length := range []string{"268435457", "99999999999999", "123456789012345678901234567890"} {
+		c := session(t)
+		c.raw("Content-Length: " + length + "\r\n\r\n{}")
+		if m := c.answer("null"); m.Error == nil || m.Error.Code != invalidRequest || !strings.Contains(m.Error.Message, "the most is") {
+			t.Errorf("%s: %+v", length, m.Error)
+		}
+		if err := <-c.ended; !errors.Is(err, errTooLong) || c.clean {
+			t.Errorf("%s: %v, orderly %v", length, err, c.clean)
+		}
+		logged := false
+		for m := range c.in {
+			logged = logged || m.Method == "window/logMessage" && strings.Contains(string(m.Params), "too long")
+		}
+		if !logged {
+			t.Errorf("%s: nothing was logged", length)
+		}
+	}
+}
+
+// TestCut: an input that ends in a header or in a message ends the session.
+func TestCut(t *testing.T) {
+	for _, raw := range []string{"C", "Content-Length", "Content-Length: 7", "Content-Length: 7\r\n", "Content-Length: 7\r\n\r\n", "Content-Length: 7\r\n\r\n{\"jso"} {
+		c := session(t)
+		c.raw(raw)
+		c.w.Close()
+		if err := <-c.ended; err != nil || c.clean {
+			t.Errorf("%q: %v, orderly %v", raw, err, c.clean)
+		}
+	}
 }
 
 // TestCancel: a request that is canceled while it waits is answered so.

@@ -12,9 +12,13 @@ import (
 	"sync"
 )
 
-// maxMessage is the length of the longest message that is read, in bytes. A longer one
-// is passed over.
+// maxMessage is the length of the longest message that is read, in bytes. A header that
+// claims more is wrong, or what sends it is: nothing says where the next one begins, and
+// who waited for so many bytes would be silent for ever.
 const maxMessage = 256 << 20
+
+// errTooLong ends a session.
+var errTooLong = errors.New("the message is too long")
 
 // message is a request, a notification or a response of JSON-RPC 2.0.
 type message struct {
@@ -71,10 +75,7 @@ func (c *conn) read() (*message, error) {
 		return nil, err
 	}
 	if n > maxMessage {
-		if _, err := io.CopyN(io.Discard, c.r, n); err != nil {
-			return nil, err
-		}
-		return nil, errorf(invalidRequest, "a message of %d bytes; the most is %d", n, maxMessage)
+		return nil, fmt.Errorf("%w: Content-Length says %d bytes, and the most is %d; the session ends here", errTooLong, n, maxMessage)
 	}
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, c.r, n); err != nil {
@@ -98,7 +99,8 @@ func (c *conn) read() (*message, error) {
 }
 
 // header reads up to the empty line and returns the length. Lines that are no header
-// are passed over, and so is a header without a length: the next one counts.
+// are passed over, and so is a header without a length: the next one counts. A length
+// that no number can hold is a very long one.
 func (c *conn) header() (int64, error) {
 	n := int64(-1)
 	for {
@@ -115,7 +117,8 @@ func (c *conn) header() (int64, error) {
 		}
 		name, value, _ := strings.Cut(line, ":")
 		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
-			if x, err := strconv.ParseInt(strings.TrimSpace(value), 10, 62); err == nil && x >= 0 {
+			x, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			if (err == nil || errors.Is(err, strconv.ErrRange)) && x >= 0 {
 				n = x
 			}
 		}

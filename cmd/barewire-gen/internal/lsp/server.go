@@ -9,6 +9,7 @@ package lsp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,8 @@ const pause = 40 * time.Millisecond
 
 // Serve answers messages until one asks it to end, the input ends, or ctx does. It
 // reports whether the end was as the protocol wants it: a request shutdown, and then a
-// notification exit. The error is that of the output, or of ctx.
+// notification exit. The error is that of the output, of ctx, or of input that cannot be
+// read on.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (orderly bool, err error) {
 	s := &server{
 		conn: &conn{r: bufio.NewReaderSize(in, 64<<10), w: out},
@@ -68,8 +70,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (orderly
 					return false, err
 				}
 			}
-			if s.queue.ended() {
-				return s.state == stopping, s.conn.failure()
+			if ended, fault := s.queue.ended(); ended {
+				return s.state == stopping && fault == nil, cmp.Or(s.conn.failure(), fault)
 			}
 		case <-idle:
 			s.guard(nil, s.compileDirty)
@@ -112,13 +114,14 @@ type queue struct {
 	waiting  []*message
 	canceled map[string]bool // requests by ID
 	end      bool
+	fault    error // why it is the end, where the input could not be read on
 	more     chan struct{}
 }
 
 func (q *queue) put(m *message) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if m != nil && m.Method == "$/cancelRequest" {
+	if m.Method == "$/cancelRequest" {
 		var p struct {
 			ID json.RawMessage `json:"id"`
 		}
@@ -132,11 +135,19 @@ func (q *queue) put(m *message) {
 		}
 		return
 	}
-	if m == nil {
-		q.end = true
-	} else {
-		q.waiting = append(q.waiting, m)
-	}
+	q.waiting = append(q.waiting, m)
+	q.wake()
+}
+
+// close ends the queue, with what is wrong with the input, if something is.
+func (q *queue) close(fault error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.end, q.fault = true, fault
+	q.wake()
+}
+
+func (q *queue) wake() {
 	select {
 	case q.more <- struct{}{}:
 	default:
@@ -163,11 +174,11 @@ func (q *queue) dropped(id json.RawMessage) bool {
 	return was
 }
 
-// ended reports whether the input has ended and everything is answered.
-func (q *queue) ended() bool {
+// ended reports whether the input has ended and everything is answered, and why it did if not by itself.
+func (q *queue) ended() (bool, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.end && len(q.waiting) == 0
+	return q.end && len(q.waiting) == 0, q.fault
 }
 
 // receive reads messages into the queue.
@@ -178,8 +189,13 @@ func (s *server) receive() {
 		switch {
 		case errors.As(err, &bad):
 			s.reply(nil, nil, bad)
+		case errors.Is(err, errTooLong):
+			s.reply(nil, nil, errorf(invalidRequest, "%v", err))
+			s.notify("window/logMessage", logMessageParams{1, err.Error()})
+			s.queue.close(err)
+			return
 		case err != nil:
-			s.queue.put(nil)
+			s.queue.close(nil)
 			return
 		default:
 			s.queue.put(m)
