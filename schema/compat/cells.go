@@ -128,6 +128,9 @@ var Cells = []Cell{
 
 	{"region", "field added", "#@register(remote_read)\ntype T struct { a: u64 }", "#@register(remote_read)\ntype T struct { a: u64 b: u64 }", codes(diag.LayoutChanged, diag.FieldAdded), Verdict{false, None, None, true}, nil},
 	{"region", "field widened", "#@register(remote_read)\ntype T struct { a: u32 b: u32 }", "#@register(remote_read)\ntype T struct { a: u64 b: u32 }", codes(diag.ClassChanged, diag.LayoutChanged, diag.TypeChanged), anything, nil},
+	{"region", "number of another kind", "#@residency(cpu)\ntype T struct { a: u32 }", "#@residency(cpu)\ntype T struct { a: f32 }", codes(diag.LayoutChanged, diag.TypeChanged), anything, nil},
+	{"region", "fields of a list's elements change places", "type P struct { a: u32 b: u32 } #@residency(cpu)\ntype T struct { p: list<P>[2] }",
+		"type P struct { b: u32 a: u32 } #@residency(cpu)\ntype T struct { p: list<P>[2] }", codes(diag.FieldMoved, diag.LayoutChanged), Verdict{false, None, None, true}, nil},
 	{"region", "field renamed", "#@register(remote_read)\ntype T struct { a: u64 }", "#@register(remote_read)\ntype T struct { b: u64 }", codes(diag.HashChanged, diag.FieldRenamed), shared, map[string]string{"a": "b"}},
 	{"region", "field takes padding", "#@residency(cpu)\ntype T struct {\n a: u32\n #@pad\n p: data[4]\n}", "#@residency(cpu)\ntype T struct {\n a: u32\n b: u32\n}", codes(diag.HashChanged), memory, nil},
 	{"region", "limit of a slot raised", "#@residency(cpu)\n#@max(4)\ntype T str", "#@residency(cpu)\n#@max(40)\ntype T str", codes(diag.LimitChanged, diag.LayoutChanged), Verdict{false, All, Some, true}, nil},

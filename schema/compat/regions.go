@@ -33,13 +33,22 @@ func (c *comparer) regions() {
 func (c *comparer) bytes(o, n *resolve.Decl) {
 	was, is := c.old.Layouts.Describe(o), c.now.Layouts.Describe(n)
 	shared := Verdict{NewReadsOld: All, OldReadsNew: All, Memory: true}
-	notes := moves(was, is)
-	if len(notes) > 0 {
+	notes := c.elements(o, n, was, is)
+	switch {
+	case len(notes) > 0:
+		if was.Need != is.Need {
+			notes = append(notes, fmt.Sprintf("an element must start at a multiple of %d, and of %d before", is.Need, was.Need))
+		}
 		d := c.found(layoutChanged, n.At, o.At, shared, "elements of `%s` lie otherwise in memory", n.Name)
 		for _, note := range notes {
 			d.Notef("%s", note)
 		}
 		d.Helpf("%s", newRegion)
+		return
+	case was.Need != is.Need:
+		c.found(layoutChanged, n.At, o.At, shared, "elements of `%s` must start at multiples of %d, and of %d before", n.Name, is.Need, was.Need).
+			Notef("each lies within its element as it did; regions of one version need not start where the other wants them").
+			Helpf("%s", newRegion)
 		return
 	}
 	if o.Align > n.Align {
@@ -54,49 +63,18 @@ func (c *comparer) bytes(o, n *resolve.Decl) {
 	}
 }
 
-// mostMoves is how many moved fields are named.
-const mostMoves = 8
-
-// moves says what lies elsewhere.
-func moves(was, is *layout.Description) (notes []string) {
+// elements says what is different in an element: its size, whether that is fixed, and where what is in it lies.
+func (c *comparer) elements(o, n *resolve.Decl, was, is *layout.Description) (notes []string) {
 	if a, b := stride(was), stride(is); a != b {
 		notes = append(notes, fmt.Sprintf("an element takes %s, and took %s", count(b), count(a)))
 	}
-	if was.Need != is.Need {
-		notes = append(notes, fmt.Sprintf("an element must start at a multiple of %d, and of %d before", is.Need, was.Need))
-	}
 	if (was.Size == nil) != (is.Size == nil) {
-		notes = append(notes, fmt.Sprintf("an element is %s, and was %s", is.Class, was.Class))
+		return append(notes, fmt.Sprintf("an element is %s, and was %s", is.Class, was.Class))
 	}
-	rows := map[string]layout.Row{}
-	for _, r := range was.Rows {
-		rows[r.Field] = r
+	if is.Size == nil {
+		return notes // a slot, with a message in it
 	}
-	more := 0
-	for _, r := range is.Rows {
-		o, ok := rows[r.Field]
-		if !ok || r.Offset == nil || o.Offset == nil || slices.Contains(r.Notes, "pad") || slices.Contains(o.Notes, "pad") {
-			continue
-		}
-		text := ""
-		switch {
-		case *r.Offset != *o.Offset:
-			text = fmt.Sprintf("`%s` lies at %d, and lay at %d", r.Field, *r.Offset, *o.Offset)
-		case r.Type != o.Type:
-			text = fmt.Sprintf("`%s` at %d is `%s`, and was `%s`", r.Field, *r.Offset, r.Type, o.Type)
-		default:
-			continue
-		}
-		if len(notes) < mostMoves {
-			notes = append(notes, text)
-		} else {
-			more++
-		}
-	}
-	if more > 0 {
-		notes = append(notes, fmt.Sprintf("and %d more", more))
-	}
-	return notes
+	return append(notes, moves(spotsOf(c.old.Layouts, o.Type), spotsOf(c.now.Layouts, n.Type))...)
 }
 
 // stride is the distance of two elements of a region in bytes.

@@ -202,8 +202,9 @@ var _ = register(
 	},
 	Rule{
 		Code: LayoutChanged, Name: "layout-changed", Severity: Error,
-		Title: "elements of a region lie otherwise in memory",
-		Why: "A peer of the other version that maps the memory, or reads and writes it by RDMA, has other offsets or another size of an element. It finds out before: " +
+		Title: "elements of a region lie otherwise in memory, or must start elsewhere",
+		Why: "A peer of the other version that maps the memory, or reads and writes it by RDMA, has other offsets, another kind of number at an offset, or another size of an element; " +
+			"or it puts elements where the other version cannot use them, since a field was made atomic or got a line to itself. It finds out before: " +
 			"references carry the type's hash, and Import refuses one of another schema.",
 		Wrong: "# v1: type T struct { a: u32 b: u32 }\n#@register(remote_read)\ntype T struct { a: u64 b: u32 }\n",
 		Right: "#@register(remote_read)\ntype T struct { a: u32 b: u32 }\n#@register(remote_read)\ntype T2 struct { a: u64 b: u32 }\n",
