@@ -14,6 +14,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/internal/golden"
 	"github.com/fidelityframework/barewire-gen/schema"
 	"github.com/fidelityframework/barewire-gen/schema/compat"
+	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
 var version = regexp.MustCompile(`^(.*[_.])v(\d+)\.bare$`)
@@ -97,6 +98,38 @@ func TestHistories(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), b.String()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestHistoryInReadme holds the table of README.md to one protocol's versions, of which TestHistories has every finding.
+func TestHistoryInReadme(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for name, files := range histories(t) {
+		if !strings.Contains(name, "envoy-protocol") {
+			continue
+		}
+		for i := 1; i < len(files); i++ {
+			old, now := read(t, files[i-1]), read(t, files[i])
+			r := compat.Compare(side(old), side(now), options)
+			errors := 0
+			for _, d := range r.Findings {
+				if d.Severity == diag.Error {
+					errors++
+				}
+			}
+			source := map[bool]string{true: "breaks", false: "same"}[r.Verdict.Source]
+			row := fmt.Sprintf("| v%d to v%d | %s | %v | %v | %d, %d |\n", i, i+1, source, r.Verdict.NewReadsOld, r.Verdict.OldReadsNew, errors, len(r.Findings)-errors)
+			if seen++; !strings.Contains(string(readme), row) {
+				t.Errorf("README.md does not have\n%s", row)
+			}
+		}
+	}
+	if seen != 5 {
+		t.Errorf("%d steps", seen)
 	}
 }
 
