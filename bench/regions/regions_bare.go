@@ -921,6 +921,9 @@ var infoPage = barewire.TypeInfo{
 // PageCPU is memory for Page values in the machine's own memory.
 type PageCPU[A barewire.Access] = barewire.Region[Page, barewire.CPU, A]
 
+// PageGPU is memory for Page values in a GPU's memory.
+type PageGPU[A barewire.Access] = barewire.Region[Page, barewire.GPU, A]
+
 // PageRemote is Page values in the memory of a peer.
 type PageRemote[A barewire.RemoteAccess] = barewire.Remote[Page, A]
 
@@ -930,6 +933,11 @@ type PageWindow[A barewire.Access] = barewire.Window[Page, A]
 // PageInCPU is the place of regions in the machine's own memory.
 func PageInCPU() barewire.Place[Page, barewire.CPU] {
 	return barewire.MintPlace[Page, barewire.CPU](&infoPage, barewire.InCPU, -1, false)
+}
+
+// PageInGPU is the place of regions in a GPU's memory.
+func PageInGPU() barewire.Place[Page, barewire.GPU] {
+	return barewire.MintPlace[Page, barewire.GPU](&infoPage, barewire.InGPU, -1, false)
 }
 
 // PageLocal is the grant for this machine's devices only.

@@ -140,12 +140,13 @@ func (m *memory) handBack() {
 
 // until polls all queues until it works, or ctx ends.
 func until(ctx context.Context, works func() bool) error {
-	for i := 0; !works(); i++ {
+	var p pauses
+	for !works() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		settle()
-		rest(i)
+		p.next()
 	}
 	return nil
 }

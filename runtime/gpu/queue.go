@@ -133,11 +133,10 @@ func (q *Queue) state() string {
 // soon takes the lock, or reports that it is not to be had: a driver that waits for the device has it while it takes a post, as of a copy of memory
 // that is not pinned.
 func (q *Queue) soon() bool {
-	for i := range spins + naps {
+	for p := (pauses{}); p.naps < naps; p.next() {
 		if q.mu.TryLock() {
 			return true
 		}
-		rest(i)
 	}
 	return false
 }

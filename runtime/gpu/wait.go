@@ -15,26 +15,40 @@ type Op struct {
 	seq uint64
 }
 
-// How who waits looks again: at once, so often; after short naps of the thread, the longer the later, so often; then after
-// sleeps, which let the thread go, and take a millisecond on Linux however short they are.
+// How who waits looks again: at once, for so long, in which small copies and kernels end; then after short naps of the thread, the longer the later,
+// so often; then after sleeps, which let the thread go, and take a millisecond on Linux however short they are. A nap takes 55 us at least
+// where Linux's timer slack is as it comes, so a copy of 20 us is worth looking at until it has ended.
 const (
-	spins    = 64
+	looking  = 60 * time.Microsecond
 	naps     = 24
 	minNap   = 5 * time.Microsecond
 	maxNap   = 80 * time.Microsecond
 	maxSleep = 500 * time.Microsecond
 )
 
-// rest passes the time before the look number i.
-func rest(i int) {
-	switch {
-	case i < spins:
-		runtime.Gosched()
-	case i < spins+naps:
-		nap(min(minNap<<min(i-spins, 8), maxNap))
-	default:
-		time.Sleep(maxSleep)
+// pauses are what passes between looks. The zero value begins with the first.
+type pauses struct {
+	since time.Time
+	naps  int
+}
+
+// next passes the time before another look.
+func (p *pauses) next() {
+	if p.naps == 0 {
+		if p.since.IsZero() {
+			p.since = time.Now()
+		}
+		if time.Since(p.since) < looking {
+			runtime.Gosched()
+			return
+		}
 	}
+	if p.naps < naps {
+		nap(min(minNap<<min(p.naps, 8), maxNap))
+		p.naps++
+		return
+	}
+	time.Sleep(maxSleep)
 }
 
 // Wait returns when the operation has ended: its memory may be used and freed, and what it was to write is there. The error says which
@@ -100,14 +114,15 @@ func (q *Queue) await(ctx context.Context, seq uint64) error {
 	if ctx == nil {
 		return fmt.Errorf("gpu: wait: %w: no context", ErrArgs)
 	}
-	for i := 0; !q.ended(seq); i++ {
+	var p pauses
+	for !q.ended(seq) {
 		if gone := q.gone.Load(); gone != nil {
 			return q.late(seq, *gone)
 		}
 		if err := ctx.Err(); err != nil {
 			return q.late(seq, context.Cause(ctx))
 		}
-		rest(i)
+		p.next()
 	}
 	return nil
 }
