@@ -28,9 +28,9 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs"
 )
 
-// reserved says that the lab's memory is soft-reserved, so that the system does not say that it is CXL's: the preset hmem. In
+// reserved says that the lab's memory is soft-reserved, so that the system does not say that it is CXL's: the presets hmem and poison. In
 // the preset cxl it is of a CXL device of type 3, with a region and a namespace.
-var reserved = os.Getenv("BAREWIRE_LAB") == "hmem"
+var reserved = os.Getenv("BAREWIRE_LAB") != "cxl"
 
 // labPool opens a pool on the lab's memory.
 func labPool(t *testing.T, opts ...cxl.Option) (*cxl.Pool, error) {
@@ -349,15 +349,7 @@ func registered(t *testing.T, dom *rdma.Domain) {
 // TestLabStays is last: a node that is not movable does not become a device again before the next boot. Memory of it stays where it
 // is when it is registered.
 func TestLabStays(t *testing.T) {
-	m, err := platform.Detect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, _ := m.DaxOf("dax0.0")
-	node := d.TargetNode.Value
-	if d.Driver.Or("") != "kmem" { // else tests before have left it so
-		tool(t, "daxctl reconfigure-device --mode=system-ram --no-movable --force dax0.0")
-	}
+	node := staysNode(t)
 	p := nodePool(t, node)
 	defer closed(t, p)
 	r, err := cxl.New(p, placed.SensorInCXL(), 1<<16)
@@ -386,4 +378,18 @@ func TestLabStays(t *testing.T) {
 	}
 	is(t, r, data)
 	closed(t, r)
+}
+
+// staysNode has the memory be a node that is not movable.
+func staysNode(t *testing.T) int {
+	t.Helper()
+	m, err := platform.Detect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _ := m.DaxOf("dax0.0")
+	if d.Driver.Or("") != "kmem" { // else tests before have left it so
+		tool(t, "daxctl reconfigure-device --mode=system-ram --no-movable --force dax0.0")
+	}
+	return d.TargetNode.Value
 }

@@ -3,6 +3,7 @@ package cxl
 import (
 	"errors"
 	"fmt"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -58,10 +59,13 @@ func openNode(c *config, node int) (*Pool, error) {
 	return newPool(c, from, &ofNode{m, node, make([]bool, size/step)}), nil
 }
 
-// ready makes the pages that nobody had yet: at the node, or it is an error and they are given back.
+// ready makes the pages that nobody had yet: at the node, or it is an error and they are given back. Those that somebody had are looked for again: when a
+// block of memory goes offline the kernel moves them to other nodes, whatever they are bound to.
 func (n *ofNode) ready(off, size uint64) (bool, error) {
+	again := false
 	for i := off / step; i < (off+size+step-1)/step; i++ {
 		if n.made[i] {
+			again = true
 			continue
 		}
 		until := i + 1
@@ -76,5 +80,40 @@ func (n *ofNode) ready(off, size uint64) (bool, error) {
 			n.made[i] = true
 		}
 	}
+	if again {
+		return true, n.back(off, size)
+	}
 	return true, nil
+}
+
+// back has pages be at the node that were there.
+func (n *ofNode) back(off, size uint64) error {
+	page := uint64(os.Getpagesize())
+	first := off &^ (page - 1)
+	at, bytes := unsafe.Add(n.at, first), uintptr((off+size+page-1)&^(page-1)-first)
+	away, err := n.away(at, bytes)
+	if err != nil || !away {
+		return err
+	}
+	s, err := mempolicy.SetOf(n.node)
+	if err != nil {
+		return err
+	}
+	if err = mempolicy.Move(at, bytes, &s); err != nil {
+		if away, aerr := n.away(at, bytes); aerr == nil && !away {
+			return nil // pages that broke are nowhere: who touches them is told
+		}
+	}
+	return err
+}
+
+// away reports whether there are pages at other nodes.
+func (n *ofNode) away(at unsafe.Pointer, bytes uintptr) (bool, error) {
+	found, err := mempolicy.Pages(at, bytes)
+	for node := range found {
+		if node >= 0 && node != n.node {
+			return true, err
+		}
+	}
+	return false, err
 }

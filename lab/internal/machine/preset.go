@@ -25,10 +25,13 @@ type Preset struct {
 	quirks bool
 	// files says that the guest sees dir as /host, read-only.
 	files bool
+	// breaks says that the guest may have its memory break: the emulator's monitor is at /dev/ttyS2, and the processor is one whose machine checks
+	// the kernel takes for recoverable.
+	breaks bool
 }
 
 // Presets are all there are.
-var Presets = []*Preset{rdma, siw, pair, numa, hmem, cxl}
+var Presets = []*Preset{rdma, siw, pair, numa, hmem, poison, cxl}
 
 // ByName finds a preset.
 func ByName(name string) (*Preset, error) {
@@ -167,6 +170,13 @@ for i in $(seq 100); do [ -e /sys/bus/dax/devices/dax0.0 ] && break; sleep 0.1; 
 for i in $(seq 100); do [ -c /dev/dax0.0 ] && break; sleep 0.1; done
 [ -c /dev/dax0.0 ]
 `,
+}
+
+// poison is hmem with memory that breaks. A machine check in the midst of a kernel ends it, so the second processor has no timer while
+// it runs one program. Source: the kernel's Documentation/timers/no_hz.rst.
+var poison = &Preset{
+	Name: "poison", About: "hmem, with machine checks: the emulator's monitor is at /dev/ttyS2; the second processor runs without a tick",
+	Guests: 1, args: layered, breaks: true, words: hmem.words + " nohz_full=1 isolcpus=nohz,domain,managed_irq,1 irqaffinity=0 rcu_nocbs=1", Setup: hmem.Setup,
 }
 
 // cxl has a CXL memory device of type 3, made a region, a namespace and a device-dax.
