@@ -62,7 +62,7 @@ var suite = []struct {
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.short", "-test.run=^(TestNetem|TestNetworks)$"}}},
 	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short", "-test.skip=^(TestDax|TestPlacement|TestConformanceFake|TestAllocations|TestPerf|TestIWARP.*)$"}}},
 	{"rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestMisuse$/^[0-9]+$/^verbs$"}}},
-	{"hmem cxl", job{pkg: "./runtime/cxl", args: []string{"-test.skip=^(TestLabStays.*|TestLabOffline|TestLabPoisonNode|TestLabMachineCheck|TestMisuse)$"}}},
+	{"hmem cxl", job{pkg: "./runtime/cxl", args: []string{"-test.skip=^(TestLabStays.*|TestLabOffline|TestLabPoisonNode|TestLabMachineCheck|TestLabGuests|TestMisuse)$"}}},
 	{"poison", job{pkg: "./runtime/cxl", args: []string{"-test.run=^(TestLabPoison.*|TestLabOffline)$"}}},
 	{"poison", job{pkg: "./runtime/cxl", args: []string{"-test.run=^TestLabMachineCheck$"}}},
 	{"siw", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestIWARP"}}},
@@ -70,6 +70,7 @@ var suite = []struct {
 	{"cxl", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestDax$"}}},
 	{"hmem cxl", job{pkg: "./runtime/cxl", args: []string{"-test.run=^TestLabStays"}}},
 	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
+	{"share", job{pkg: "./runtime/cxl", args: []string{"-test.run=^TestLabGuests$"}}},
 	{"rdma", job{name: "perf", figures: true, pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestPerf$"}}},
 	{"siw rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestRping"}}},
 }

@@ -52,7 +52,7 @@ func File(name string) Option { return func(c *config) { c.file = name } }
 // that. Without it, that memory has what one host has forced to it when another one reads it past its caches rests on the processors' instructions for
 // memory (Intel SDM, CLWB and SFENCE; Arm ARM, point of coherency) and on the switch or device having no cache of its own that differs by host,
 // as the CXL specification wants. Linux's documentation says the same: "appropriate flushing mechanisms must be employed". We have shown it
-// on one host's caches, and on a simulation of two hosts' that are not coherent; not on two hosts.
+// on one host's caches, by two kernels in virtual machines on one host, and on a simulation of two hosts' caches that are not coherent; not on two hosts.
 //
 // The error is [ErrNoFlush], [ErrNoCXL], [ErrNotCXL], [ErrClaimed], [ErrPart] or [ErrDevice].
 //

@@ -174,7 +174,7 @@ And these are for the types, or for the allocators ` + "`numa`" + ` and ` + "`cx
 | memory 34 | a flush is forgotten on memory that is not coherent | does not compile: there is no view, only ` + "`Publish`" + ` and ` + "`Snapshot`" + ` | ` + "`TestMisuse`" + `, ` + "`TestForgetful`" + ` in ` + "`runtime/cxl`" + ` |
 | memory 35 | a line is given up without a fence, and read stale | cannot happen: fences are a part of it | ` + "`TestKeeps`" + ` in ` + "`runtime/internal/flush`" + ` |
 | memory 36 | the wrong instruction of the cache for what is wanted | cannot happen: there is one, to the point of coherency; durability is not offered | the same |
-| memory 37 | a poisoned line ends the program | error ` + "`ErrMemory`" + ` of ` + "`CopyOut`" + ` and ` + "`CopyIn`" + `, which names region and element; by a window it still does | ` + "`TestBulk`" + ` in ` + "`runtime`" + `, ` + "`TestLabPoison`" + ` in ` + "`runtime/numa`" + ` |
+| memory 37 | a poisoned line ends the program | error ` + "`ErrMemory`" + ` of ` + "`CopyOut`" + ` and ` + "`CopyIn`" + `, which names region and element; by a window it still does | ` + "`TestBulk`" + ` in ` + "`runtime`" + `, ` + "`TestLabPoison`" + ` in ` + "`runtime/numa`" + `, ` + "`TestLabMachineCheck`" + ` in ` + "`runtime/cxl`" + ` |
 `
 
 // section is what is said to one entry.

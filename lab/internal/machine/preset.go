@@ -31,7 +31,7 @@ type Preset struct {
 }
 
 // Presets are all there are.
-var Presets = []*Preset{rdma, siw, pair, numa, hmem, poison, cxl}
+var Presets = []*Preset{rdma, siw, pair, numa, hmem, poison, cxl, share}
 
 // ByName finds a preset.
 func ByName(name string) (*Preset, error) {
@@ -101,26 +101,34 @@ var pair = &Preset{
 	Name: "pair", About: "two hosts on a virtual wire, rdma_rxe on the network card of each",
 	Guests: 2,
 	args: func(dir string, guest int) []string {
-		end := "stream,id=wire,addr.type=unix,addr.path=" + filepath.Join(dir, "wire")
-		if guest == 1 {
-			end += ",server=on"
-		}
-		return []string{"-M", "q35", "-m", "1024", "-smp", "1",
-			"-netdev", end, "-device", fmt.Sprintf("virtio-net-pci,netdev=wire,host_mtu=4200,mac=52:54:00:00:00:%02x", guest)}
+		return append([]string{"-M", "q35", "-m", "1024", "-smp", "1"}, wired(dir, guest)...)
 	},
 	Setup: soft + `
 modprobe rdma_rxe
 modprobe rdma_ucm
 network eth0 10.99.0.$guest/24 fd99::$guest/64
 soft rxe0 rxe eth0
+` + answered,
+}
+
+// wired is a network card at an end of the wire between two guests.
+func wired(dir string, guest int) []string {
+	end := "stream,id=wire,addr.type=unix,addr.path=" + filepath.Join(dir, "wire")
+	if guest == 1 {
+		end += ",server=on"
+	}
+	return []string{"-netdev", end, "-device", fmt.Sprintf("virtio-net-pci,bus=pcie.0,netdev=wire,host_mtu=4200,mac=52:54:00:00:00:%02x", guest)}
+}
+
+// answered waits for the other guest.
+const answered = `
 for i in $(seq 240); do
   ping -c 1 -W 1 10.99.0.$((3 - guest)) >/dev/null && exit 0
   sleep 0.5
 done
 echo "the other guest does not answer"
 exit 1
-`,
-}
+`
 
 // layered is a machine with two processors, each with memory of its own, and memory at 4 GiB without a processor, slower and
 // farther from both. Its HMAT says how slow. Source: the ACPI specification, 5.2.28; qemu(1), -numa.
@@ -186,15 +194,7 @@ var poison = &Preset{
 var cxl = &Preset{
 	Name: "cxl", About: "CXL memory of type 3: region, namespace, device-dax dax0.0; its memory is the file /host/cxl0; rdma_rxe on loopback",
 	Guests: 1, quirks: true, files: true,
-	args: func(dir string, _ int) []string {
-		return []string{"-M", "q35,cxl=on,cxl-fmw.0.targets.0=cxl.1,cxl-fmw.0.size=4G", "-m", "1024,slots=4,maxmem=5120M", "-smp", "2",
-			"-object", "memory-backend-file,id=mem0,share=on,size=512M,mem-path=" + filepath.Join(dir, "files", "cxl0"),
-			"-object", "memory-backend-file,id=lsa0,share=on,size=1M,mem-path=" + filepath.Join(dir, "files", "lsa0"),
-			"-device", "pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl.1",
-			"-device", "cxl-rp,port=0,bus=cxl.1,id=rp0,chassis=0,slot=2",
-			"-device", "cxl-rp,port=1,bus=cxl.1,id=rp1,chassis=0,slot=3",
-			"-device", "cxl-type3,bus=rp0,memdev=mem0,lsa=lsa0,id=cxl-pmem0"}
-	},
+	args: func(dir string, guest int) []string { return append(type3(dir, guest), "-smp", "2") },
 	Setup: numa.Setup + `
 modprobe 9pnet_virtio
 mount -t 9p -o ro,trans=virtio,version=9p2000.L host /host
@@ -207,4 +207,26 @@ ndctl create-namespace -f -m devdax --map=mem
 for i in $(seq 100); do [ -c /dev/dax0.0 ] && break; sleep 0.1; done
 [ -c /dev/dax0.0 ]
 `,
+}
+
+// type3 is a machine with a CXL memory device of type 3, whose memory is a file that guests have in common; its labels are each guest's own.
+func type3(dir string, guest int) []string {
+	return []string{"-M", "q35,cxl=on,cxl-fmw.0.targets.0=cxl.1,cxl-fmw.0.size=4G", "-m", "1024,slots=4,maxmem=5120M",
+		"-object", "memory-backend-file,id=mem0,share=on,size=512M,mem-path=" + filepath.Join(dir, "files", "cxl0"),
+		"-object", "memory-backend-file,id=lsa0,share=on,size=1M,mem-path=" + filepath.Join(dir, "files", fmt.Sprint("lsa", guest)),
+		"-device", "pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl.1",
+		"-device", "cxl-rp,port=0,bus=cxl.1,id=rp0,chassis=0,slot=2",
+		"-device", "cxl-rp,port=1,bus=cxl.1,id=rp1,chassis=0,slot=3",
+		"-device", "cxl-type3,bus=rp0,memdev=mem0,lsa=lsa0,id=cxl-pmem0"}
+}
+
+// share is two machines, each with a CXL memory device, whose memory is the same. Both kernels write their notes on it, at its beginning; what is behind
+// is for who shares it.
+var share = &Preset{
+	Name: "share", About: "two hosts with the same CXL memory of type 3, as dax0.0 of each, and a wire between them",
+	Guests: 2, quirks: true, files: true,
+	args: func(dir string, guest int) []string {
+		return append(append(type3(dir, guest), "-smp", "1"), wired(dir, guest)...)
+	},
+	Setup: soft + cxl.Setup + "network eth0 10.99.0.$guest/24 fd99::$guest/64\n" + answered,
 }

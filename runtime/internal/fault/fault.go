@@ -3,7 +3,8 @@
 //
 // What can be caught is a fault of a load or a store that the goroutine itself makes, within these functions. A fault within a
 // system call is an error of the call (EFAULT, EHWPOISON); one elsewhere in the program ends it, unless it has
-// debug.SetPanicOnFault on. Source: runtime/debug; the kernel's Documentation/mm/hwpoison.rst.
+// debug.SetPanicOnFault on. So does a signal that comes before anybody touches the memory: to programs that want to know early (prctl(2), PR_MCE_KILL;
+// vm.memory_failure_early_kill), which Go programs must not. Source: runtime/debug; the kernel's Documentation/mm/hwpoison.rst.
 package fault
 
 import (
