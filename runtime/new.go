@@ -100,7 +100,7 @@ func Backing[T Fixed[T], R Residency, A Access](r *Region[T, R, A]) (Back, error
 // Placed is where a region's memory lies now.
 type Placed struct {
 	Kind Kind // that it was allocated as: the kernel may have moved it since, as it does when memory goes offline, and Node says so
-	Node int // of NUMA, that all pages lie at; -1 where they lie at several, none was touched yet, or the system does not tell
+	Node int  // of NUMA, that all pages lie at; -1 where they lie at several, none was touched yet, or the system does not tell
 	// Nodes are those that pages lie at, in ascending order; of large memory 4096 pages are looked at.
 	// Memory that the system has no pages of, as device-dax, lies at the node that the device says it belongs to.
 	Nodes []int
