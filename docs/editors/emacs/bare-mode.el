@@ -1,9 +1,13 @@
 ;;; bare-mode.el --- Schemas of BARE messages, by barewire-gen lsp -*- lexical-binding: t -*-
 
-;; For Emacs 29 or later, which has eglot. Put it on the load path and (require 'bare-mode).
+;; For Emacs 29 or later, which has eglot, and for 28 with the package eglot. Put it on the load path and
+;; (require 'bare-mode).
+
+(defvar eglot-server-programs)
 
 (defvar bare-command '("barewire-gen" "lsp")
-  "How to start the server; (\"go\" \"tool\" \"barewire-gen\" \"lsp\") in a module that has it as a tool.")
+  "How to start the server.
+In a module that has it as a tool: (\"go\" \"tool\" \"barewire-gen\" \"lsp\").")
 
 (defvar bare-font-lock-keywords
   `(("#@\\w+" 0 font-lock-preprocessor-face t)

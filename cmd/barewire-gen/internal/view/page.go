@@ -214,12 +214,12 @@ var page = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <title>{{.Title}}</title>
 <style>
 {{.Style}}body{font:15px/1.5 system-ui,sans-serif;background:var(--bg);color:var(--fg);max-width:60rem;margin:2rem auto;padding:0 1rem}
-code,td,th{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace}table{border-collapse:collapse;margin:.6rem 0}td,th{border-bottom:1px solid var(--line);padding:.15rem .7rem .15rem 0;text-align:left;vertical-align:top}
+code,td,th{font:13px/1.4 ui-monospace,Menlo,Consolas,monospace}p,h1,h2{overflow-wrap:anywhere}table{border-collapse:collapse;margin:.6rem 0;display:block;overflow-x:auto}td,th{border-bottom:1px solid var(--line);padding:.15rem .7rem .15rem 0;text-align:left;vertical-align:top}
 th,.dim{color:var(--dim)}a{color:var(--link)}section{border-top:1px solid var(--line);margin-top:2rem}svg{max-width:100%;height:auto}.remark{color:var(--warn)}h2{margin-bottom:0}p{margin:.4rem 0}
 </style>
 </head>
 <body>
-<svg width="0" height="0" aria-hidden="true">{{.Hatch}}</svg>
+<svg width="0" height="0" aria-hidden="true" style="position:absolute">{{.Hatch}}</svg>
 <h1>{{.Title}}</h1>
 {{range .About}}<p>{{.}}</p>
 {{end}}{{if not .Single}}<table id="overview">

@@ -179,7 +179,35 @@ func TestHugeLines(t *testing.T) {
 // TestBrowser opens a page in a browser without a screen, on a light and on a dark one, and looks at what it shows: the
 // background, and that fields are drawn in their colors.
 func TestBrowser(t *testing.T) {
-	browser := ""
+	browser, file := browserAndPage(t)
+	for _, c := range []struct {
+		name, setting    string
+		background, text color.RGBA
+		fields           []color.RGBA
+	}{
+		{"light", "1", color.RGBA{0xff, 0xff, 0xff, 0xff}, color.RGBA{0x1f, 0x23, 0x28, 0xff}, []color.RGBA{{0xdd, 0xf4, 0xff, 0xff}, {0xff, 0xf8, 0xc5, 0xff}, {0xda, 0xfb, 0xe1, 0xff}}},
+		{"dark", "0", color.RGBA{0x0d, 0x11, 0x17, 0xff}, color.RGBA{0xe6, 0xed, 0xf3, 0xff}, []color.RGBA{{0x0c, 0x2d, 0x6b, 0xff}, {0x4b, 0x29, 0x00, 0xff}, {0x03, 0x3a, 0x16, 0xff}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			count := colors(shot(t, browser, file, c.setting, "1000,1400"))
+			if n := count[c.background]; n < 500_000 {
+				t.Errorf("%d dots of the background", n)
+			}
+			if n := count[c.text]; n < 300 {
+				t.Errorf("%d dots of text", n)
+			}
+			for _, f := range c.fields {
+				if n := count[f]; n < 1000 {
+					t.Errorf("%d dots of the color %v", n, f)
+				}
+			}
+		})
+	}
+}
+
+// browserAndPage is the browser, and the file of a page.
+func browserAndPage(t *testing.T) (browser, file string) {
+	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			browser = path
@@ -204,45 +232,37 @@ func TestBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	file := filepath.Join(dir, "page.html")
+	file = filepath.Join(t.TempDir(), "page.html")
 	if err := os.WriteFile(file, page, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name, setting    string
-		background, text color.RGBA
-		fields           []color.RGBA
-	}{
-		{"light", "1", color.RGBA{0xff, 0xff, 0xff, 0xff}, color.RGBA{0x1f, 0x23, 0x28, 0xff}, []color.RGBA{{0xdd, 0xf4, 0xff, 0xff}, {0xff, 0xf8, 0xc5, 0xff}, {0xda, 0xfb, 0xe1, 0xff}}},
-		{"dark", "0", color.RGBA{0x0d, 0x11, 0x17, 0xff}, color.RGBA{0xe6, 0xed, 0xf3, 0xff}, []color.RGBA{{0x0c, 0x2d, 0x6b, 0xff}, {0x4b, 0x29, 0x00, 0xff}, {0x03, 0x3a, 0x16, 0xff}}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			count := colors(shot(t, browser, file, c.setting))
-			if n := count[c.background]; n < 500_000 {
-				t.Errorf("%d dots of the background", n)
+	return browser, file
+}
+
+// TestNarrow opens a page in the narrowest window that the browser has, 500 dots: nothing stands in its right margin, so
+// that nobody scrolls to read on.
+func TestNarrow(t *testing.T) {
+	browser, file := browserAndPage(t)
+	img := shot(t, browser, file, "0", "500,1400")
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Max.X - 12; x < b.Max.X; x++ {
+			if c := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA); c != (color.RGBA{0x0d, 0x11, 0x17, 0xff}) {
+				t.Fatalf("at %d, %d is %v, and no background", x, y, c)
 			}
-			if n := count[c.text]; n < 300 {
-				t.Errorf("%d dots of text", n)
-			}
-			for _, f := range c.fields {
-				if n := count[f]; n < 1000 {
-					t.Errorf("%d dots of the color %v", n, f)
-				}
-			}
-		})
+		}
 	}
 }
 
 // shot is what the browser shows of a page. It has no network to ask.
-func shot(t *testing.T, browser, file, scheme string) image.Image {
+func shot(t *testing.T, browser, file, scheme, window string) image.Image {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "shot.png")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1",
 		"--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND", "--user-data-dir="+t.TempDir(),
-		"--blink-settings=preferredColorScheme="+scheme, "--window-size=1000,1400", "--screenshot="+out, "file://"+file)
+		"--blink-settings=preferredColorScheme="+scheme, "--window-size="+window, "--screenshot="+out, "file://"+file)
 	cmd.WaitDelay = 10 * time.Second
 	if log, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, log)
