@@ -37,7 +37,7 @@ func (a *adapter) noWindows() string {
 
 // settles reports whether nothing of a peer's is in progress with a key when ending its window has returned. rdma_rxe looks the window up for each packet,
 // and counts then on the registration only (drivers/infiniband/sw/rxe/rxe_resp.c, check_rkey): the packet that it is copying may
-// land a little later. What is waited for there is the registration's end, so windows have one of their own behind them.
+// land a little later, and in the lab it did. What is waited for there is the registration's end, so windows have one of their own behind them.
 func settles(sys fs.FS, device string) bool {
 	_, err := fs.Stat(sys, device+"/parent") // which rdma_rxe alone has, for its network interface
 	return err != nil
