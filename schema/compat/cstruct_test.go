@@ -2,6 +2,7 @@ package compat_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ type cNumber struct {
 // cElement is an element of a region.
 type cElement struct {
 	size, align int
+	slot        bool               // a message of varying size in it: who reads it decodes it, so only the slot counts
 	numbers     map[string]cNumber // by their paths
 	fields      map[string][2]int  // by their paths: where fields begin and how large they are, whatever is in them
 }
@@ -130,8 +132,15 @@ func (w *cWriter) structure(t *resolve.Type) string {
 	return name
 }
 
-// element has the program say all of a type, under a name.
+// element has the program say all of a type, under a name. Of a type whose size varies it is the slot: a length, and room for the
+// greatest message, at multiples of 8 or of #@align.
 func (w *cWriter) element(d *resolve.Decl, name string) {
+	if least, most := sizes(d.Type); least != most {
+		slot := w.fresh("L")
+		fmt.Fprintf(&w.types, "typedef struct { uint32_t length; uint8_t message[%d]; } __attribute__((aligned(%d))) %s;\n", most, max(8, d.Align), slot)
+		fmt.Fprintf(&w.main, "printf(\"slot %s %%zu\\n\", sizeof(%s));\n", name, slot)
+		return
+	}
 	c := w.typ(&resolve.Type{Kind: resolve.Ref, Decl: d})
 	whole := w.fresh("E") // what offsetof can look into, whatever the type is
 	fmt.Fprintf(&w.types, "typedef struct { %s e; } %s;\n", c, whole)
@@ -167,6 +176,56 @@ func (w *cWriter) numbers(whole string, t *resolve.Type, place, path, within str
 	default:
 		fmt.Fprintf(&w.main, "NUMBER(%s, %q, %q, %s);\n", whole, path, within, place)
 	}
+}
+
+// sizes are the fewest and the most bytes of a message, by the specification. A varint of a number has 7 bits a byte.
+func sizes(t *resolve.Type) (least, most uint64) {
+	varint := func(n uint64) uint64 { return uint64(len(binary.AppendUvarint(nil, n))) }
+	t = t.Resolve()
+	switch t.Kind {
+	case resolve.Uint, resolve.Int:
+		return 1, 10
+	case resolve.Enum:
+		if n := uint64(widths[t.Base]); n > 0 {
+			return n, n
+		}
+		least = 10
+		for _, v := range t.Values {
+			least, most = min(least, varint(v.Value)), max(most, varint(v.Value))
+		}
+		return least, most
+	case resolve.Str, resolve.Data:
+		return 1, varint(t.Max) + t.Max
+	case resolve.List:
+		_, each := sizes(t.Elem)
+		return 1, varint(t.Max) + t.Max*each
+	case resolve.Map:
+		_, key := sizes(t.Key)
+		_, value := sizes(t.Elem)
+		return 1, varint(t.Max) + t.Max*(key+value)
+	case resolve.Optional:
+		_, inner := sizes(t.Elem)
+		return 1, 1 + inner
+	case resolve.FixedData:
+		return t.Len, t.Len
+	case resolve.FixedList:
+		least, most = sizes(t.Elem)
+		return t.Len * least, t.Len * most
+	case resolve.Union:
+		least = 1 << 60
+		for _, m := range t.Members {
+			a, b := sizes(m.Type)
+			least, most = min(least, varint(m.Tag)+a), max(most, varint(m.Tag)+b)
+		}
+		return least, most
+	case resolve.Struct:
+		for _, f := range t.Fields {
+			a, b := sizes(f.Type)
+			least, most = least+a, most+b
+		}
+		return least, most
+	}
+	return uint64(widths[t.Kind]), uint64(widths[t.Kind])
 }
 
 // compiler finds the C compiler.
@@ -212,8 +271,10 @@ func (w *cWriter) run(t testing.TB, cc string) map[string]cElement {
 		}
 		switch words[0] {
 		case "element":
-			e = cElement{number(2), number(3), map[string]cNumber{}, map[string][2]int{}}
+			e = cElement{number(2), number(3), false, map[string]cNumber{}, map[string][2]int{}}
 			all[words[1]] = e
+		case "slot":
+			all[words[1]] = cElement{size: number(2), slot: true}
 		case "field":
 			e.fields[words[1]] = [2]int{number(2), number(3)}
 		case "number":
@@ -226,6 +287,9 @@ func (w *cWriter) run(t testing.TB, cc string) map[string]cElement {
 // sees reports whether a peer that has one version of an element sees the same bytes by the same names as one that has the
 // other: what only one has a name for is padding to the other, or the same number by another name.
 func (e cElement) sees(o cElement) (string, bool) {
+	if e.slot != o.slot {
+		return "a slot and none", false
+	}
 	if e.size != o.size || e.align != o.align {
 		return fmt.Sprintf("%d bytes at multiples of %d, and %d at %d", e.size, e.align, o.size, o.align), false
 	}

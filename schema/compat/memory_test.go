@@ -10,6 +10,7 @@ import (
 	"github.com/fidelityframework/barewire-gen/schema"
 	"github.com/fidelityframework/barewire-gen/schema/compat"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/layout"
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -53,7 +54,11 @@ func observeMemory(t *testing.T, pairs []memoryPair) (same, other int) {
 			d *resolve.Decl
 			e cElement
 		}{{p.old, p.o, old}, {p.now, p.n, now}} {
-			if l := x.s.Layouts.Of(x.d.Type); l.Max != uint64(x.e.size) || l.Need != uint64(x.e.align) {
+			l := x.s.Layouts.Of(x.d.Type)
+			if x.e.slot {
+				l.Max, l.Need = x.s.Layouts.Slot(x.d.Type, x.d), 0
+			}
+			if l.Max != uint64(x.e.size) || l.Need != uint64(x.e.align) {
 				t.Errorf("%s: `%s` has %d bytes at multiples of %d, and in C %d at %d\n%s", p.name, x.d.Name, l.Max, l.Need, x.e.size, x.e.align, p.text)
 			}
 		}
@@ -83,13 +88,18 @@ func observeMemory(t *testing.T, pairs []memoryPair) (same, other int) {
 	return same, other
 }
 
-// TestCellsInMemory holds the table's regions of fixed size to the C compiler.
+// inRegions reports whether regions of a type can be made.
+func inRegions(s *schema.Schema, d *resolve.Decl) bool {
+	return s.Layouts.Of(d.Type).Class >= layout.Bounded && len(d.Residency)+len(d.Rights) > 0
+}
+
+// TestCellsInMemory holds the table's regions to the C compiler.
 func TestCellsInMemory(t *testing.T) {
 	var pairs []memoryPair
 	for _, c := range compat.Cells {
 		old, now := compiled(t, "old.bare", c.Old), compiled(t, "new.bare", c.New)
 		o, n := root(old), root(now)
-		if c.Kind != "region" || !old.Layouts.Of(o.Type).IsFixed() || !now.Layouts.Of(n.Type).IsFixed() || len(o.Residency)+len(o.Rights) == 0 {
+		if c.Kind != "region" || !inRegions(old, o) || !inRegions(now, n) {
 			continue
 		}
 		pairs = append(pairs, memoryPair{c.Change, old, now, o, n, c.Old + "\n" + c.New})
@@ -126,7 +136,7 @@ func TestRandomInMemory(t *testing.T) {
 		}
 		for _, o := range old.Order {
 			m := now.Namespaces[0].Types[o.Name]
-			if len(o.Residency) == 0 || m == nil || !old.Layouts.Of(o.Type).IsFixed() || !now.Layouts.Of(m.Type).IsFixed() {
+			if m == nil || !inRegions(old, o) || !inRegions(now, m) {
 				continue
 			}
 			changes[change]++
@@ -182,8 +192,13 @@ func (r memoryChanger) types() (list []*memoryType) {
 					x.typ = fmt.Sprintf("list<T%d>[2]", r.IntN(i))
 				}
 			case 5:
-				if r.IntN(4) == 0 {
+				switch r.IntN(4) {
+				case 0:
 					x.above = "#@cacheline\n"
+				case 1:
+					x.above, x.typ = fmt.Sprintf("#@max(%d)\n", 1+r.IntN(20)), r.pick("str", "list<u16>", "map<u8><E>")
+				case 2:
+					x.typ = r.pick("uint", "optional<u32>", "optional<E>")
 				}
 			}
 			t.fields = append(t.fields, x)
@@ -257,6 +272,8 @@ func modelOf(s *schema.Schema) (list []*memoryType) {
 					x.above = "#@pad\n"
 				case f.Atomic:
 					x.above = "#@atomic\n"
+				case f.Type.Max > 0:
+					x.above = fmt.Sprintf("#@max(%d)\n", f.Type.Max)
 				}
 				if f.Cacheline > 0 {
 					x.above += "#@cacheline\n"
@@ -293,6 +310,10 @@ func (r memoryChanger) change(list []*memoryType) string {
 	}
 	i, j := r.IntN(len(t.fields)), r.IntN(len(t.fields))
 	f := &t.fields[i]
+	if strings.HasPrefix(f.above, "#@max") {
+		f.above = fmt.Sprintf("#@max(%d)\n", 1+r.IntN(20))
+		return "limit changed"
+	}
 	switch r.IntN(9) {
 	case 0:
 		f.name = "renamed"

@@ -143,6 +143,9 @@ func (l *linter) descends(at source.Span, what, name string, t *resolve.Type) {
 	l.descended = t
 	l.found(diag.NotAscending, !again, func() *diag.Diagnostic {
 		d := diag.Errorf(diag.NotAscending, at, "the %s of `%s` is less than the one before, which drafts since 12 do not allow", what, name)
+		if again {
+			return d
+		}
 		if e, ok := l.sorted(t); ok {
 			d.Fix("put them in order, which changes the hash of the type", e).Breaking(diag.BreaksMemory)
 		}
