@@ -81,8 +81,9 @@ type app struct {
 
 	screen io.Writer // what out writes to, which may be a terminal
 
-	dir     string // -C
-	ref     string // what git calls the commit that an older version was read from
+	dir     string         // -C
+	ref     string         // what git calls the commit that an older version was read from
+	mends   *report.Mended // what --fix made
 	format  report.Format
 	color   string
 	quiet   bool
@@ -203,7 +204,7 @@ func (a *app) report(l diag.List, files ...report.File) error {
 		shown = errorsOf(l)
 	}
 	err := report.Write(w, shown, report.Options{
-		Format: a.format, Color: a.colored(w), Width: terminal.Prose(w), Limit: report.Limit, Tool: tool, Version: version(), Files: files, Git: a.ref,
+		Format: a.format, Color: a.colored(w), Width: terminal.Prose(w), Limit: report.Limit, Tool: tool, Version: version(), Files: files, Git: a.ref, Mended: a.mends,
 	})
 	for _, d := range l {
 		if d.Code == diag.Internal {

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
@@ -47,6 +46,9 @@ older version: a file, a directory or git:ref[:path].`,
 			if f.list {
 				if len(args) > 0 {
 					return usagef(cmd, "--list shows the rules, and takes no files")
+				}
+				if a.format == report.SARIF || a.format == report.GitHub {
+					return usagef(cmd, "--list has text and JSON; findings have %s", a.format)
 				}
 				return a.lintRules()
 			}
@@ -225,6 +227,7 @@ func (a *app) lintFix(cmd *cobra.Command, args []string, files []*source.File, f
 	if err := write(outs); err != nil {
 		return err
 	}
+	a.mends = &report.Mended{Made: len(fixed.Applied), Held: fixed.Holds, Refused: fixed.Refused, Stopped: fixed.Stopped}
 	if !a.format.IsMachine() && !a.quiet {
 		a.mended(fixed)
 	}
@@ -279,13 +282,11 @@ func (a *app) lintRules() error {
 			Rules   []doc `json:"rules"`
 		}{report.DocumentVersion, docs})
 	}
-	name, fix := 0, 0
-	for _, r := range rules {
-		name, fix = max(name, len(r.Name)), max(fix, len(fixWord(r)))
+	rows := make([][]string, len(rules))
+	for i, r := range rules {
+		rows[i] = []string{string(r.Code), r.Severity.String(), r.Since, fixWord(r), r.Name, r.Title}
 	}
-	for _, r := range rules {
-		fmt.Fprintln(a.out, strings.TrimRight(fmt.Sprintf("%s  %-7s  %s  %-*s  %-*s  %s", r.Code, r.Severity, r.Since, fix, fixWord(r), name, r.Name, r.Title), " "))
-	}
+	a.columns(rows)
 	return nil
 }
 

@@ -19,6 +19,7 @@ type Document struct {
 	Version     int       `json:"version"`
 	Diagnostics []Finding `json:"diagnostics"`
 	Files       []File    `json:"files,omitempty"`
+	Mended      *Mended   `json:"mended,omitempty"` // of lint --fix and --diff
 	Summary     Summary   `json:"summary"`
 }
 
@@ -55,7 +56,7 @@ type Related struct {
 // Fix is a change that may be applied as a whole.
 type Fix struct {
 	Message string `json:"message"`
-	Breaks  string `json:"breaks,omitempty"` // wire or source: what the change breaks
+	Breaks  string `json:"breaks,omitempty"` // wire, source or memory: what the change breaks
 	Edits   []Edit `json:"edits"`
 }
 
@@ -71,6 +72,14 @@ type File struct {
 	State string `json:"state"` // written, unchanged, different, missing
 }
 
+// Mended counts fixes.
+type Mended struct {
+	Made    int  `json:"made"`
+	Held    int  `json:"held"`              // they break something, and --breaking was not said
+	Refused int  `json:"refused"`           // they would make an error elsewhere
+	Stopped bool `json:"stopped,omitempty"` // there is more to mend: run it again
+}
+
 // Summary counts the findings.
 type Summary struct {
 	Errors   int `json:"errors"`
@@ -78,12 +87,13 @@ type Summary struct {
 	Infos    int `json:"infos"`
 }
 
-func writeJSON(buf *bytes.Buffer, l diag.List, files []File) {
+func writeJSON(buf *bytes.Buffer, l diag.List, o Options) {
 	n := tallyOf(l)
 	doc := Document{
 		Version:     DocumentVersion,
 		Diagnostics: make([]Finding, 0, len(l)),
-		Files:       files,
+		Files:       o.Files,
+		Mended:      o.Mended,
 		Summary:     Summary{n.errors, n.warnings, n.infos},
 	}
 	for _, d := range l {

@@ -43,12 +43,13 @@ const Limit = 20
 type Options struct {
 	Format  Format
 	Color   bool
-	Width   int    // columns that sentences and lines of source may take, text only; 0: sentences are not broken
-	Limit   int    // how many errors are shown; 0 is no limit
-	Tool    string // the command's name in the closing line
-	Version string // of the command; SARIF only
-	Files   []File // what was done to files; JSON only
-	Git     string // the ref of files whose names are REF:PATH, as git has them; SARIF only
+	Width   int     // columns that sentences and lines of source may take, text only; 0: sentences are not broken
+	Limit   int     // how many errors are shown; 0 is no limit
+	Tool    string  // the command's name in the closing line
+	Version string  // of the command; SARIF only
+	Files   []File  // what was done to files; JSON only
+	Mended  *Mended // what fixes were made; JSON only
+	Git     string  // the ref of files whose names are REF:PATH, as git has them; SARIF only
 
 	// Flows says that the related places of a finding are the path that leads to it; SARIF only.
 	Flows bool
@@ -63,7 +64,7 @@ func Write(w io.Writer, l diag.List, o Options) error {
 	var buf bytes.Buffer
 	switch o.Format {
 	case JSON:
-		writeJSON(&buf, l, o.Files)
+		writeJSON(&buf, l, o)
 	case SARIF:
 		writeSARIF(&buf, l, o)
 	case GitHub:
