@@ -39,14 +39,18 @@ func standIn() (path string, remove func() error, err error) {
 
 // cuBare is the driver API without anything of ours: a context, a stream and an event. Source: CUDA Driver API.
 type cuBare struct {
-	*bare
+	bare
 	ctx, stream, event                               uintptr
 	toDevice, toHost, record, query, sync, push, pop uintptr
 	args                                             [8]uintptr
 }
 
 func openCUDABare(path string) (*cuBare, error) {
-	b, err := openBare(path)
+	b, err := openBare(path,
+		"cuCtxPopCurrent_v2", "cuCtxPushCurrent_v2", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRetain",
+		"cuEventCreate", "cuEventDestroy_v2", "cuEventQuery", "cuEventRecord",
+		"cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2",
+		"cuStreamCreate", "cuStreamDestroy_v2", "cuStreamSynchronize")
 	if err != nil {
 		return nil, err
 	}
@@ -123,53 +127,63 @@ func (c *cuBare) copies(name string, f, dst, src uintptr, n int, asks bool) *cop
 
 // openCUDA has the tables of CUDA's stand-in. Both use the same pinned memory.
 func openCUDA() (tables []*table, device string, end func() error, err error) {
+	var ends cleanup
+	defer ends.failed(&err)
 	path, remove, err := standIn()
 	if err != nil {
 		return nil, "", nil, err
 	}
+	ends.add(remove)
 	o, err := openOurs(cuda.New(cuda.Options{Library: path}))
 	if err != nil {
 		return nil, "", nil, err
 	}
+	ends.add(o.close)
 	c, err := openCUDABare(path)
 	if err != nil {
 		return nil, "", nil, err
 	}
-	ends := []func() error{func() error { return errors.Join(c.close(), o.close(), remove()) }}
-	end = func() error { return endAll(ends) }
+	ends.add(c.close)
 	for _, n := range sizes {
 		host, err := gpu.NewHost(o.dev, regions.PageInCPU(), n)
 		if err != nil {
 			return nil, "", nil, err
 		}
-		w, err := barewire.Open(host)
+		ends.add(host.Close)
+		both, err := c.tables(o, n, host, &ends)
 		if err != nil {
 			return nil, "", nil, err
 		}
-		s, err := barewire.Slice(w)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		to, from, close, err := o.copies(n, host)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		mem := newOut()
-		size := n * pageSize
-		if err := c.in(func() error {
-			return status("cuMemAlloc", call(c.fn("cuMemAlloc_v2"), []uintptr{addr(&mem[0]), uintptr(size)}))
-		}); err != nil {
-			return nil, "", nil, err
-		}
-		at, dev := addr(&s[0]), uintptr(mem[0])
-		tables = append(tables,
-			&table{title: fmt.Sprintf("%d KiB to the device", 4*n), rows: []*copies{to,
-				c.copies("cuMemcpyHtoDAsync, cuEventQuery", c.toDevice, dev, at, size, true), c.copies("cuMemcpyHtoDAsync, cuStreamSync…", c.toDevice, dev, at, size, false)}},
-			&table{title: fmt.Sprintf("%d KiB to the host", 4*n), rows: []*copies{from,
-				c.copies("cuMemcpyDtoHAsync, cuEventQuery", c.toHost, at, dev, size, true), c.copies("cuMemcpyDtoHAsync, cuStreamSync…", c.toHost, at, dev, size, false)}})
-		ends = append(ends, close, w.Close, host.Close, func() error {
-			return c.in(func() error { return status("cuMemFree", call(c.fn("cuMemFree_v2"), []uintptr{dev})) })
-		})
+		tables = append(tables, both...)
 	}
-	return tables, o.dev.Info().Model + ", the stand-in", end, nil
+	return tables, o.dev.Info().Model + ", the stand-in", ends.close, nil
+}
+
+// tables are those of n pages.
+func (c *cuBare) tables(o *ours, n int, host *barewire.Region[regions.Page, barewire.CPU, barewire.Unregistered], ends *cleanup) ([]*table, error) {
+	at, err := open(host, ends)
+	if err != nil {
+		return nil, err
+	}
+	to, from, close, err := o.copies(n, host)
+	if err != nil {
+		return nil, err
+	}
+	ends.add(close)
+	mem, size := newOut(), n*pageSize
+	if err := c.in(func() error {
+		return status("cuMemAlloc", call(c.fn("cuMemAlloc_v2"), []uintptr{addr(&mem[0]), uintptr(size)}))
+	}); err != nil {
+		return nil, err
+	}
+	dev := uintptr(mem[0])
+	ends.add(func() error {
+		return c.in(func() error { return status("cuMemFree", call(c.fn("cuMemFree_v2"), []uintptr{dev})) })
+	})
+	return []*table{
+		{title: fmt.Sprintf("%d KiB to the device", 4*n), rows: []*copies{to,
+			c.copies("cuMemcpyHtoDAsync, cuEventQuery", c.toDevice, dev, at, size, true), c.copies("cuMemcpyHtoDAsync, cuStreamSync…", c.toDevice, dev, at, size, false)}},
+		{title: fmt.Sprintf("%d KiB to the host", 4*n), rows: []*copies{from,
+			c.copies("cuMemcpyDtoHAsync, cuEventQuery", c.toHost, at, dev, size, true), c.copies("cuMemcpyDtoHAsync, cuStreamSync…", c.toHost, at, dev, size, false)}},
+	}, nil
 }

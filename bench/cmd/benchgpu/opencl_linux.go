@@ -14,7 +14,7 @@ import (
 
 // clBare is OpenCL without anything of ours: a context, and a queue that does things in order. Source: CL/cl.h.
 type clBare struct {
-	*bare
+	bare
 	ctx, queue                                           uintptr
 	write, read, flush, event, wait, release, freeObject uintptr
 	args                                                 [12]uintptr
@@ -22,7 +22,10 @@ type clBare struct {
 }
 
 func openCLBare() (*clBare, error) {
-	b, err := openBare("libOpenCL.so.1")
+	b, err := openBare("libOpenCL.so.1",
+		"clCreateBuffer", "clCreateCommandQueueWithProperties", "clCreateContext", "clEnqueueReadBuffer",
+		"clEnqueueWriteBuffer", "clFlush", "clGetDeviceIDs", "clGetEventInfo",
+		"clGetPlatformIDs", "clReleaseEvent", "clReleaseMemObject", "clWaitForEvents")
 	if err != nil {
 		return nil, err
 	}
@@ -86,54 +89,53 @@ func (c *clBare) copies(name string, f, buf, host uintptr, n int, asks bool) *co
 
 // openCL has the tables of OpenCL. Both use the same host memory.
 func openCL() (tables []*table, device string, end func() error, err error) {
+	var ends cleanup
+	defer ends.failed(&err)
 	o, err := openOurs(opencl.New(opencl.Options{}))
 	if err != nil {
 		return nil, "", nil, err
 	}
+	ends.add(o.close)
 	c, err := openCLBare()
 	if err != nil {
 		return nil, "", nil, err
 	}
-	ends := []func() error{o.close}
-	end = func() error { return endAll(ends) }
 	for _, n := range sizes {
 		host, err := barewire.New(regions.PageInCPU(), n)
 		if err != nil {
 			return nil, "", nil, err
 		}
-		w, err := barewire.Open(host)
+		ends.add(host.Close)
+		both, err := c.tables(o, n, host, &ends)
 		if err != nil {
 			return nil, "", nil, err
 		}
-		s, err := barewire.Slice(w)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		clear(s)
-		to, from, close, err := o.copies(n, host)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		buf, err := c.buffer(n * pageSize)
-		if err != nil {
-			return nil, "", nil, err
-		}
-		at := addr(&s[0])
-		tables = append(tables,
-			&table{title: fmt.Sprintf("%d KiB to the device", 4*n), rows: []*copies{to,
-				c.copies("clEnqueueWriteBuffer, asked for", c.write, buf, at, n*pageSize, true), c.copies("clEnqueueWriteBuffer, clWaitForEvents", c.write, buf, at, n*pageSize, false)}},
-			&table{title: fmt.Sprintf("%d KiB to the host", 4*n), rows: []*copies{from,
-				c.copies("clEnqueueReadBuffer, asked for", c.read, buf, at, n*pageSize, true), c.copies("clEnqueueReadBuffer, clWaitForEvents", c.read, buf, at, n*pageSize, false)}})
-		ends = append(ends, close, w.Close, host.Close, func() error { return status("clReleaseMemObject", call(c.freeObject, []uintptr{buf})) })
+		tables = append(tables, both...)
 	}
-	return tables, o.dev.Info().Model, end, nil
+	return tables, o.dev.Info().Model, ends.close, nil
 }
 
-// endAll calls all, the first of them last.
-func endAll(ends []func() error) error {
-	var errs []error
-	for _, e := range ends[1:] {
-		errs = append(errs, e())
+// tables are those of n pages.
+func (c *clBare) tables(o *ours, n int, host *barewire.Region[regions.Page, barewire.CPU, barewire.Unregistered], ends *cleanup) ([]*table, error) {
+	at, err := open(host, ends)
+	if err != nil {
+		return nil, err
 	}
-	return errors.Join(append(errs, ends[0]())...)
+	to, from, close, err := o.copies(n, host)
+	if err != nil {
+		return nil, err
+	}
+	ends.add(close)
+	size := n * pageSize
+	buf, err := c.buffer(size)
+	if err != nil {
+		return nil, err
+	}
+	ends.add(func() error { return status("clReleaseMemObject", call(c.freeObject, []uintptr{buf})) })
+	return []*table{
+		{title: fmt.Sprintf("%d KiB to the device", 4*n), rows: []*copies{to,
+			c.copies("clEnqueueWriteBuffer, asked for", c.write, buf, at, size, true), c.copies("clEnqueueWriteBuffer, clWaitForEvents", c.write, buf, at, size, false)}},
+		{title: fmt.Sprintf("%d KiB to the host", 4*n), rows: []*copies{from,
+			c.copies("clEnqueueReadBuffer, asked for", c.read, buf, at, size, true), c.copies("clEnqueueReadBuffer, clWaitForEvents", c.read, buf, at, size, false)}},
+	}, nil
 }

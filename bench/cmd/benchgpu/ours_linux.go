@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -69,25 +70,41 @@ func (o *ours) copies(n int, host *barewire.Region[regions.Page, barewire.CPU, b
 	return to, from, r.Close, nil
 }
 
-// bare is functions of a library by their names.
-type bare struct {
-	handle uintptr
-	fns    map[string]uintptr
-}
-
-func openBare(path string) (*bare, error) {
-	h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
-	return &bare{h, map[string]uintptr{}}, err
-}
-
-// fn finds a function.
-func (b *bare) fn(name string) uintptr {
-	fn, err := purego.Dlsym(b.handle, name)
+// open is where memory is, written to once; its window stays open.
+func open(host *barewire.Region[regions.Page, barewire.CPU, barewire.Unregistered], ends *cleanup) (uintptr, error) {
+	w, err := barewire.Open(host)
 	if err != nil {
-		panic(fmt.Sprintf("the library that the provider uses has no %s: %v", name, err))
+		return 0, err
 	}
-	return fn
+	ends.add(w.Close)
+	s, err := barewire.Slice(w)
+	if err != nil {
+		return 0, err
+	}
+	clear(s)
+	return uintptr(unsafe.Pointer(unsafe.SliceData(s))), nil
 }
+
+// bare is functions of a library by their names.
+type bare map[string]uintptr
+
+// openBare finds all of them.
+func openBare(path string, names ...string) (bare, error) {
+	h, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err != nil {
+		return nil, err
+	}
+	b := bare{}
+	for _, name := range names {
+		if b[name], err = purego.Dlsym(h, name); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// fn is a function that was found.
+func (b bare) fn(name string) uintptr { return b[name] }
 
 // call calls a function with arguments that stand in memory of the caller's: nothing is allocated.
 func call(fn uintptr, args []uintptr) uintptr {
@@ -110,6 +127,26 @@ type out [8]uint64
 func newOut() *out { return new(out) }
 
 func addr[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// cleanup is what ends what was made, the last first.
+type cleanup []func() error
+
+func (c *cleanup) add(f func() error) { *c = append(*c, f) }
+
+func (c *cleanup) close() error {
+	var errs []error
+	for _, f := range slices.Backward(*c) {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// failed ends it where something failed.
+func (c *cleanup) failed(err *error) {
+	if *err != nil {
+		*err = errors.Join(*err, c.close())
+	}
+}
 
 // locked runs copies on a thread that is kept.
 func locked(f func() error) error {
