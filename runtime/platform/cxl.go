@@ -1,6 +1,10 @@
 package platform
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // CXL is what the kernel shows of CXL. Numbers in names are given anew at each boot; a device is known by its serial number.
 // Linux states no version of CXL: what is there is what counts.
@@ -138,5 +142,31 @@ func (c *CXL) BySerial(serial uint64) (*Memdev, bool) {
 	return nil, false
 }
 
-// in reports whether an address lies in the range, which may end at the end of all addresses.
-func (h HPA) in(at uint64) bool { return at >= h.Start && at-h.Start < h.Size }
+// stretch is a range of addresses with its last one, which may be the last of all.
+type stretch struct{ first, last uint64 }
+
+// apart is ranges as stretches in order, none of which touches another.
+func apart(ranges []HPA) (list []stretch) {
+	for _, r := range ranges {
+		if r.Size > 0 {
+			list = append(list, stretch{r.Start, r.Start + min(r.Size-1, math.MaxUint64-r.Start)})
+		}
+	}
+	slices.SortFunc(list, func(a, b stretch) int { return cmp.Compare(a.first, b.first) })
+	n := 0
+	for _, s := range list {
+		if n > 0 && (s.first <= list[n-1].last || s.first-1 == list[n-1].last) {
+			list[n-1].last = max(list[n-1].last, s.last)
+			continue
+		}
+		list[n] = s
+		n++
+	}
+	return list[:n]
+}
+
+// within reports whether an address lies in one of them.
+func within(list []stretch, at uint64) bool {
+	i, found := slices.BinarySearchFunc(list, at, func(s stretch, at uint64) int { return cmp.Compare(s.first, at) })
+	return found || i > 0 && at <= list[i-1].last
+}

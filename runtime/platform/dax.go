@@ -106,9 +106,10 @@ func regionOf(link string) string {
 // kinds works out what the memory of each node is.
 func (t *tree) kinds(m *Machine) {
 	block := then(t.text("sys/devices/system/memory/block_size_bytes"), parseHex)
+	windows := apart(m.CXL.Windows.Value)
 	for i := range m.NUMA.Nodes {
 		n := &m.NUMA.Nodes[i]
-		n.Kind = t.kind(m, n, block)
+		n.Kind = t.kind(m, n, block, windows)
 	}
 	for i := range m.NUMA.Nodes {
 		n := &m.NUMA.Nodes[i]
@@ -118,7 +119,7 @@ func (t *tree) kinds(m *Machine) {
 
 // kind follows what is certain first: dax devices that the node's memory comes from, a GPU's driver, the
 // firmware's windows. A node without a processor is plain memory only where something says so.
-func (t *tree) kind(m *Machine, n *Node, block Fact[uint64]) Fact[MemoryKind] {
+func (t *tree) kind(m *Machine, n *Node, block Fact[uint64], sorted []stretch) Fact[MemoryKind] {
 	if f, ok := kindByDax(m, n); ok {
 		return f
 	}
@@ -137,7 +138,7 @@ func (t *tree) kind(m *Machine, n *Node, block Fact[uint64]) Fact[MemoryKind] {
 	if windows.Known() && len(windows.Value) == 0 {
 		return Fact[MemoryKind]{Value: PlainMemory, From: windows.From, Inferred: "no dax device gives it memory, and the firmware has no CXL windows"}
 	}
-	inWindow := t.inWindows(n, windows, block)
+	inWindow := t.inWindows(n, windows, sorted, block)
 	switch {
 	case inWindow.Known() && inWindow.Value:
 		return Fact[MemoryKind]{Value: CXLMemory, From: windows.From, Inferred: "its addresses lie in a CXL window of the firmware"}
@@ -172,13 +173,13 @@ func kindByDax(m *Machine, n *Node) (Fact[MemoryKind], bool) {
 	// kmem can only round down what a device has.
 	if total := n.Memory.Total.Or(0); kind.Known() && total > sum {
 		kind = unknown[MemoryKind](n.Memory.Total.From, fmt.Errorf("of its %d MiB, %s gives %d as %s, and nothing says what the rest is: %w",
-			total>>20, strings.Join(n.Dax, " and "), sum>>20, kind.Value, ErrNotTold))
+			total>>20, few(n.Dax, " and "), sum>>20, kind.Value, ErrNotTold))
 	}
 	return kind, true
 }
 
 // inWindows reports whether all memory of a node lies in windows of CXL, by its memory blocks.
-func (t *tree) inWindows(n *Node, windows Fact[[]HPA], block Fact[uint64]) Fact[bool] {
+func (t *tree) inWindows(n *Node, windows Fact[[]HPA], sorted []stretch, block Fact[uint64]) Fact[bool] {
 	if !windows.Known() {
 		return unknown[bool](windows.From, windows.Err)
 	}
@@ -199,12 +200,10 @@ func (t *tree) inWindows(n *Node, windows Fact[[]HPA], block Fact[uint64]) Fact[
 		if err != nil || number > (1<<64-1)/max(block.Value, 1) {
 			return unknown[bool](path.Join(n.Path, name), ErrTooLarge)
 		}
-		out++
-		for _, w := range windows.Value {
-			if w.in(number * block.Value) {
-				in, out = in+1, out-1
-				break
-			}
+		if within(sorted, number*block.Value) {
+			in++
+		} else {
+			out++
 		}
 	}
 	switch {

@@ -88,7 +88,7 @@ var fuzzPaths = []string{
 	pciDir + "/0000:01:00.0/resource1_resize", "proc/driver/nvidia/gpus/0000:01:00.0/numa_status",
 	ibDir + "/rxe0/node_type", ibDir + "/rxe0/ports/1/state", ibDir + "/rxe0/ports/1/gids/0", ibDir + "/rxe0/ports/1/gid_attrs/ndevs/0",
 	verbsDir + "/uverbs0/ibdev", "proc/self/status", "proc/self/limits", "proc/self/auxv", "proc/self/mounts", "proc/self/cgroup", "proc/meminfo",
-	"proc/modules", "proc/version", "sys/kernel/mm/transparent_hugepage/enabled", "cg/cpuset.mems.effective", "cg/memory.max",
+	"proc/modules", "proc/version", "sys/kernel/mm/transparent_hugepage/enabled", "sys/kernel/mm/transparent_hugepage/shmem_enabled", "cg/cpuset.mems.effective", "cg/memory.max",
 }
 
 // fuzzTree makes a tree of input. Every other number is a link instead.
@@ -146,6 +146,16 @@ func FuzzTree(f *testing.F) {
 			} else if r != nil {
 				r.Place(1 << 30)
 				_ = r.String()
+			}
+		}
+		// Single questions have the same answers.
+		nodes := NodesIn(tree)
+		for _, n := range m.NUMA.Nodes {
+			if got := nodes.CPUs(n.ID); got.String() != n.CPUs.String() && n.CPUs.From != n.Path {
+				t.Errorf("node %d: processors %v, asked alone %v", n.ID, n.CPUs, got)
+			}
+			if got := nodes.Distances(n.ID); got.Known() && len(got.Value) != len(n.Distances.Value) {
+				t.Errorf("node %d: distances %v, asked alone %v", n.ID, n.Distances, got)
 			}
 		}
 		text, err := json.Marshal(m)

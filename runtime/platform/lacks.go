@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // lacksCXL says why a capability is not there, or nil.
@@ -72,22 +73,27 @@ func (m *Machine) lacksBAR() *Lack {
 	if m.GPU.Err != nil {
 		return &Lack{Asked: asked, Why: plain(m.GPU.Err), Err: m.GPU.Err}
 	}
-	why := ""
+	var why []string
 	for _, g := range m.GPU.Devices {
 		if g.whole() {
 			return nil
 		}
-		if why != "" {
-			why += ", "
+		reason := "its BARs cannot be resized"
+		if !g.Resizable.Known() {
+			reason = g.Resizable.Why()
 		}
-		why += g.Address + " (" + g.VendorName() + "): "
-		if g.Resizable.Known() {
-			why += "its BARs cannot be resized"
-		} else {
-			why += g.Resizable.Why()
-		}
+		why = append(why, g.Address+" ("+g.VendorName()+"): "+reason)
 	}
-	return &Lack{Asked: asked, Why: why, Remedy: "switch it on in the firmware's settings (\"Resizable BAR\", \"Above 4G decoding\")"}
+	return &Lack{Asked: asked, Why: few(why, ", "), Remedy: "switch it on in the firmware's settings (\"Resizable BAR\", \"Above 4G decoding\")"}
+}
+
+// few joins the first of a list, and says how many more there are: trees may have any number of what a machine has a few of.
+func few(list []string, sep string) string {
+	const most = 16
+	if n := len(list) - most; n > 0 {
+		return strings.Join(list[:most], sep) + fmt.Sprintf("%sand %d more", sep, n)
+	}
+	return strings.Join(list, sep)
 }
 
 // whole reports whether the processor can address all of the memory, or could after resizing.
