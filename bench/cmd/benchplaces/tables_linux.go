@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"golang.org/x/sys/unix"
 
@@ -57,6 +58,16 @@ func made(size int, use func([]byte)) func() error {
 		use(b)
 		runtime.KeepAlive(b) // it is not left out
 		return nil
+	}
+}
+
+// fresh is make of memory that the program does not have yet: what it gave back was given to the system.
+func fresh(size int, use func([]byte)) func() error {
+	do := made(size, use)
+	return func() error {
+		err := do()
+		debug.FreeOSMemory()
+		return err
 	}
 }
 
@@ -121,10 +132,14 @@ func allocations(quick bool) (all []*table, err error) {
 				{name: "make", run: times(made(size, nothing))},
 				{name: "barewire.New", run: times(region(nil, news))},
 			}},
-			&table{title: "allocate, touch and free " + human(size), ours: 2, rows: []*row{
+			&table{title: "allocate, touch and free " + human(size), ours: 3, rows: []*row{
 				{name: "mmap, munmap", run: times(mapped(size, touch))},
-				{name: "make", run: times(made(size, touch))},
+				{name: "make, again", run: times(made(size, touch))},
+				{name: "make, of the system", run: times(fresh(size, touch))},
 				{name: "barewire.New", run: times(region(touch, news))},
+				{name: "with HugePages", run: times(region(touch, func() (*barewire.Region[regions.Packet, barewire.CPU, barewire.Unregistered], error) {
+					return barewire.New(regions.PacketInCPU(), n, barewire.HugePages())
+				}))},
 				{name: "numa.New, looked for", run: times(region(touch, func() (*barewire.Region[regions.Packet, barewire.NUMA, barewire.Unregistered], error) {
 					return numa.New(node, regions.PacketInNUMA(), n)
 				}))},
@@ -201,22 +216,6 @@ func fill(p *cxl.Pool, percent int) (kept []*barewire.Region[regions.Packet, bar
 // elements is how many a loop goes over: they stay in the nearest cache.
 const elements = 256
 
-//go:noinline
-func overSlice(s []regions.Packet) (u uint64) {
-	for i := range s {
-		u += s[i].Seq
-	}
-	return u
-}
-
-//go:noinline
-func overWindow(w regions.PacketWindow[barewire.Unregistered]) (u uint64) {
-	for _, v := range regions.PacketAll(w) {
-		u += v.Seq()
-	}
-	return u
-}
-
 // loops are over elements, wherever they lie.
 func loops(bool) ([]*table, error) {
 	t := &table{title: fmt.Sprintf("read a field of each of %d elements", elements), ours: 1, most: 1.1}
@@ -230,13 +229,15 @@ func loops(bool) ([]*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.rows = append(t.rows, &row{name: "a slice", run: func(n int) error {
-		for range n {
-			runtime.KeepAlive(overSlice(s))
+	slice := func(over func([]regions.Packet) uint64) func(int) error {
+		return func(n int) error {
+			for range n {
+				runtime.KeepAlive(over(s))
+			}
+			return nil
 		}
-		runtime.KeepAlive(s)
-		return nil
-	}})
+	}
+	t.rows = append(t.rows, &row{name: "a slice", run: fastest(slice(overSlice), slice(overSliceToo))})
 	p, err := pool()
 	if err != nil {
 		return nil, err
@@ -274,11 +275,14 @@ func loop[R barewire.HostAddressable](t *table, name string, alloc func() (*bare
 	if err != nil {
 		return errors.Join(err, r.Close())
 	}
-	t.rows = append(t.rows, &row{name: "a window, " + name, run: func(n int) error {
-		for range n {
-			runtime.KeepAlive(overWindow(w))
+	window := func(over func(regions.PacketWindow[barewire.Unregistered]) uint64) func(int) error {
+		return func(n int) error {
+			for range n {
+				runtime.KeepAlive(over(w))
+			}
+			return nil
 		}
-		return nil
-	}})
+	}
+	t.rows = append(t.rows, &row{name: "a window, " + name, run: fastest(window(overWindow), window(overWindowToo))})
 	return closing(t, func() error { return errors.Join(w.Close(), r.Close()) })
 }
