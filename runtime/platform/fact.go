@@ -16,6 +16,9 @@ var (
 	ErrNoRDMA   = errors.New("platform: no RDMA device")
 	ErrNoGPU    = errors.New("platform: no GPU")
 
+	// ErrNoSysfs is wrapped by each of those, on Linux, where the tree that would say what there is is missing or empty: there may be anything.
+	ErrNoSysfs = errors.New("platform: sysfs is not mounted at sys, so nothing tells what there is")
+
 	// ErrMalformed is a file that has not the form that the kernel gives it.
 	ErrMalformed = errors.New("malformed")
 	// ErrTooLarge is a file, a list or a directory with more in it than any machine has.

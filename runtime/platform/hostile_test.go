@@ -78,6 +78,27 @@ func sane(t *testing.T, m *platform.Machine) {
 	})
 }
 
+// TestNoSysfs: without sysfs, as in a container that was started so, there may be anything: each typed answer says so, and is one still.
+func TestNoSysfs(t *testing.T) {
+	for name, files := range map[string]fstest.MapFS{"an empty directory": small(nil), "nothing": {"proc/self/status": {Data: []byte("CapEff: 0\n")}}} {
+		m := in(t, files)
+		for err, want := range map[error]error{m.NUMA.Err: platform.ErrNoNUMA, m.CXL.Err: platform.ErrNoCXL, m.RDMA.Err: platform.ErrNoRDMA, m.GPU.Err: platform.ErrNoGPU} {
+			if !errors.Is(err, platform.ErrNoSysfs) || !errors.Is(err, want) || strings.Contains(err.Error(), "no GPU") {
+				t.Errorf("%s: %v, want %v and %v", name, err, platform.ErrNoSysfs, want)
+			}
+		}
+		for _, r := range m.Residencies() {
+			if strings.Contains(r.Gets+r.Why, "no GPU") || strings.Contains(r.Why, "no CXL") {
+				t.Errorf("%s: it guesses: %+v", name, r)
+			}
+		}
+	}
+	m := in(t, small(map[string]string{"sys/class/net/eth0/mtu": "1500"}))
+	if m.GPU.Err != platform.ErrNoGPU || m.RDMA.Err != platform.ErrNoRDMA {
+		t.Errorf("with sysfs: %v, %v", m.GPU.Err, m.RDMA.Err)
+	}
+}
+
 func TestHostileFiles(t *testing.T) {
 	const node = "sys/devices/system/node"
 	list := strings.Repeat("1,3,5,7,9,11,", 200_000) // over a million numbers, some 2 MB

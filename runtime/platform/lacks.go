@@ -2,6 +2,7 @@ package platform
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,7 +41,9 @@ func (m *Machine) lacksCXL(what CXLCapability) *Lack {
 	}
 	// A node may be CXL by what somebody says of it, where no device shows.
 	if c.Err != nil {
-		why, remedy = plain(c.Err)+" ("+cxlDir+")", ""
+		if why, remedy = plain(c.Err), ""; !errors.Is(c.Err, ErrNoSysfs) {
+			why += " (" + cxlDir + ")"
+		}
 		if len(c.Undriven) > 0 {
 			remedy = "the PCI bus has " + c.Undriven[0] + ": as root: modprobe cxl_pci"
 		}

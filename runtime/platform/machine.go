@@ -38,6 +38,23 @@ func elsewhere(system string, page uint64) *Machine {
 	}
 }
 
+// unseen says of all that was not found that it may be there.
+func (m *Machine) unseen() {
+	for _, err := range []*error{&m.NUMA.Err, &m.CXL.Err, &m.RDMA.Err, &m.GPU.Err} {
+		if *err != nil {
+			*err = &noSysfs{*err}
+		}
+	}
+}
+
+// noSysfs is a typed answer that rests on nothing.
+type noSysfs struct{ answer error }
+
+func (e *noSysfs) Error() string { return ErrNoSysfs.Error() }
+
+// Unwrap is the answer, for programs, which can have nothing of it either way.
+func (e *noSysfs) Unwrap() []error { return []error{ErrNoSysfs, e.answer} }
+
 // ended is the error of a context that ended, or is none.
 func ended(ctx context.Context) error {
 	if ctx == nil {
@@ -72,6 +89,9 @@ func DetectFS(ctx context.Context, fsys fs.FS) (*Machine, error) {
 	m.CXL = t.cxl(devices)
 	m.Dax = t.dax(m.NUMA.Online)
 	t.kinds(m)
+	if names, err := t.names("sys"); errors.Is(err, fs.ErrNotExist) || err == nil && len(names) == 0 {
+		m.unseen()
+	}
 	m.Unread = t.unread
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package platform
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +12,9 @@ import (
 func (m *Machine) Missing() (missing []*Lack) {
 	say := func(asked, why, remedy string) {
 		missing = append(missing, &Lack{Asked: asked, Why: why, Remedy: remedy})
+	}
+	if errors.Is(m.NUMA.Err, ErrNoSysfs) {
+		say("nodes and devices", "sysfs is not mounted at sys, and it says which there are", "as root: mount -t sysfs -o ro sysfs /sys; containers have it unless they are started without")
 	}
 	m.missingNUMA(say)
 	m.missingCXL(say)
@@ -26,7 +31,7 @@ func (m *Machine) missingNUMA(say sayer) {
 	if n.Allowed.Known() {
 		var all []int
 		for _, node := range n.Nodes {
-			if node.Online && node.Memory.Total.Or(0) > 0 {
+			if node.Online && node.Memory.Total.Or(0) > 0 && node.Kind.Or(UnknownMemory) != GPUMemory { // which is for its driver
 				all = append(all, node.ID)
 			}
 		}
@@ -169,7 +174,8 @@ func (m *Machine) missingLimits(say sayer) {
 		say("more locked memory", "registered memory is locked, and the limit is "+FormatBytes(may.Value)+" ("+may.From+")", m.lacksLock(Unlimited).Remedy)
 	}
 	if len(l.HugePages) > 0 && !slices.ContainsFunc(l.HugePages, func(h HugePages) bool { return h.Free.Or(0) > 0 }) {
-		say("free huge pages", "no pool has any", "as root: echo 512 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+		least := slices.MinFunc(l.HugePages, func(a, b HugePages) int { return cmp.Compare(a.Size, b.Size) })
+		say("free huge pages", "no pool has any", fmt.Sprintf("as root: echo %d > /sys/kernel/mm/hugepages/hugepages-%dkB/nr_hugepages", max(1, 1<<30/max(least.Size, 1)), least.Size>>10))
 	}
 	if f := l.THPFiles.Or(""); (f == "never" || f == "deny") && l.THP.Or("never") != "never" {
 		say("huge pages of memory files", "regions are memory files, whose pages the kernel never makes huge ("+l.THPFiles.From+")", "as root: echo advise > /sys/kernel/mm/transparent_hugepage/shmem_enabled")

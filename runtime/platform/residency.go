@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -35,6 +36,8 @@ func (m *Machine) numa() Residency {
 	r := Residency{Name: "numa", Instead: instead}
 	usable := m.NUMA.Usable()
 	switch {
+	case errors.Is(m.NUMA.Err, ErrNoSysfs): // calls need no files
+		r.Gets, r.Why, r.Instead = "memory bound to a node by its number, if there is such a node", plain(m.NUMA.Err), ""
 	case m.NUMA.Err != nil:
 		r.Why = plain(m.NUMA.Err)
 	case usable.Empty():
@@ -99,7 +102,9 @@ func (m *Machine) gpuResidencies() []Residency {
 		gpu.Gets = "memory of " + strings.Join(names, ", ")
 		gpu.Why = "if its driver's library is there: libcuda.so.1 or OpenCL"
 	case m.GPU.Err != nil:
-		gpu.Why = plain(m.GPU.Err) + " on the PCI bus"
+		if gpu.Why = plain(m.GPU.Err); m.GPU.Err == ErrNoGPU {
+			gpu.Why += " on the PCI bus"
+		}
 	default:
 		gpu.Why = "the display controllers of the PCI bus do not compute"
 	}
@@ -109,7 +114,7 @@ func (m *Machine) gpuResidencies() []Residency {
 	} else if len(names) > 0 {
 		managed.Why = "it is CUDA's, and no device is NVIDIA's"
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && !errors.Is(m.GPU.Err, ErrNoSysfs) {
 		unified.Why = "no GPU could give more"
 	}
 	return []Residency{gpu, managed, unified}

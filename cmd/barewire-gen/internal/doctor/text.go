@@ -239,7 +239,7 @@ func (p *printer) cxl(m *platform.Machine) {
 		rows = append(rows, []string{r.Name, or(r.Mode, "?"), size(r.Size) + " over " + strings.Join(r.Targets, " and "), state + ": " + strings.Join(r.Dax, ", ")})
 	}
 	for _, d := range m.Dax {
-		rows = append(rows, []string{d.Name, or(d.Kind, "unknown"), size(d.Size) + " aligned to " + size(d.Align), daxUse(d)})
+		rows = append(rows, []string{d.Name, or(d.Kind, "unknown"), size(d.Size) + aligned(d.Align), daxUse(d)})
 	}
 	p.table(rows)
 }
@@ -332,6 +332,14 @@ func (p *printer) gpu(g *platform.GPUs) {
 		rows = append(rows, []string{d.Address, d.VendorName(), "driver " + or(d.Driver, "unknown"), memory, bar + ", " + resizable, "near node " + or(d.NUMANode, "unknown")})
 	}
 	p.table(rows)
+}
+
+// aligned is what mappings of a dax device are multiples of.
+func aligned(f platform.Fact[uint64]) string {
+	if !f.Known() {
+		return ", alignment unknown"
+	}
+	return " aligned to " + size(f)
 }
 
 func (p *printer) limits(l *platform.Limits) {
