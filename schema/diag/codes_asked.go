@@ -4,6 +4,7 @@ package diag
 const (
 	MessageRefused Code = "BW6001"
 	LayoutDiffers  Code = "BW6002"
+	FileDiffers    Code = "BW6003"
 )
 
 var _ = register(
@@ -19,5 +20,12 @@ var _ = register(
 		Title: "a type or a field lies otherwise than in the older version",
 		Why: "Layout with --diff was asked to show this. The layout is the wire's, so old messages are read otherwise now, and peers that map or reach " +
 			"memory of the other version see other bytes. Compat says whom it breaks, and what to do instead.",
+	},
+	Rule{
+		Code: FileDiffers, Name: "file-differs", Severity: Warning,
+		Title: "a file is not as the command would write it",
+		Why: "Generate with --check, and fmt with -l or -d, were asked to say this: the generated Go is that of another schema, or was edited, or is " +
+			"missing; or the schema is not in the standard form. The place is that of the first line that differs. Text shows the difference, and the " +
+			"command without the flag, or fmt with -w, writes the file.",
 	},
 )

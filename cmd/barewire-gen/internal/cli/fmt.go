@@ -27,7 +27,7 @@ comment. Without a flag it writes the result to the standard output; without an
 argument, or with -, it reads the standard input. A file with syntax errors is not touched.
 
 With -l or -d, and without -w, the exit code is 1 if a file is not in the
-standard form.`,
+standard form; --format=github or sarif says which and where.`,
 		Example: "  barewire-gen fmt -w .\n  barewire-gen fmt -d telemetry.bare",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -52,7 +52,7 @@ standard form.`,
 
 // formatAll formats each file by itself, and goes on after one with errors.
 func (a *app) formatAll(files []*source.File, f fmtFlags) error {
-	var found diag.List
+	var found, unformatted diag.List
 	var results bytes.Buffer // what goes to the standard output
 	var states []report.File
 	differs := false
@@ -69,8 +69,12 @@ func (a *app) formatAll(files []*source.File, f fmtFlags) error {
 			return errors.Join(err, lost)
 		}
 		state := o.state()
-		if f.write && !o.same() {
+		switch {
+		case o.same():
+		case f.write:
 			state = "written"
+		case a.format.IsFindings() && (f.list || f.diff):
+			unformatted = append(unformatted, o.differs("the schema is not in the standard form", "run `"+tool+" fmt -w`"))
 		}
 		states = append(states, report.File{Name: o.shown, State: state})
 	}
@@ -82,7 +86,7 @@ func (a *app) formatAll(files []*source.File, f fmtFlags) error {
 		}
 	}
 	if a.format.IsMachine() && (f.list || f.diff || f.write) || len(found) > 0 {
-		if err := a.report(found, states...); err != nil {
+		if err := a.report(append(found, unformatted...), states...); err != nil {
 			return err
 		}
 	}

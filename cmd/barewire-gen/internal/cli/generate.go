@@ -103,7 +103,7 @@ func (a *app) generate(cmd *cobra.Command, args []string, f generateFlags) error
 	}
 	found = a.withoutRemarks(found)
 	if f.check {
-		return a.checkOutputs(found, outputs)
+		return a.checkOutputs(files, found, outputs)
 	}
 	return a.writeOutputs(files, found, outputs)
 }
@@ -131,7 +131,7 @@ func (f generateFlags) options(cmd *cobra.Command) (gen.Options, error) {
 }
 
 // checkOutputs shows how the files on disk differ from what would be written.
-func (a *app) checkOutputs(found diag.List, outputs []*output) error {
+func (a *app) checkOutputs(files []*source.File, found diag.List, outputs []*output) error {
 	stale := false
 	var states []report.File
 	for _, o := range outputs {
@@ -141,6 +141,8 @@ func (a *app) checkOutputs(found diag.List, outputs []*output) error {
 		}
 		stale = true
 		switch {
+		case a.format.IsFindings():
+			found = append(found, o.stale(files))
 		case a.format.IsMachine():
 		case a.format == report.Short:
 			fmt.Fprintf(a.out, "%s: %s\n", o.shown, o.state())
@@ -156,7 +158,7 @@ func (a *app) checkOutputs(found diag.List, outputs []*output) error {
 		return err
 	}
 	if stale {
-		if !a.quiet && a.format != report.JSON { // which has the files; the other formats for machines have findings only
+		if !a.quiet && !a.format.IsMachine() {
 			fmt.Fprintf(a.err, "%s: generated code is not up to date; run `%s generate` without --check\n", tool, tool)
 		}
 		return errFindings

@@ -202,7 +202,8 @@ func (a *app) writeLock(s *schema.Schema, name string) error {
 
 // lintFix mends files, or shows what would change.
 func (a *app) lintFix(cmd *cobra.Command, args []string, files []*source.File, f lintFlags) error {
-	fixed := schema.Fix(files, schema.FixOptions{Options: schema.Options{Spec: int(f.spec), Granted: a.granted()}, Breaking: f.breaking})
+	opts := schema.Options{Spec: int(f.spec), Granted: a.granted()}
+	fixed := schema.Fix(files, schema.FixOptions{Options: opts, Breaking: f.breaking})
 	var outs []*output
 	var states []report.File
 	for i, file := range files {
@@ -231,7 +232,12 @@ func (a *app) lintFix(cmd *cobra.Command, args []string, files []*source.File, f
 	if !a.format.IsMachine() && !a.quiet {
 		a.mended(fixed)
 	}
-	if err := a.lintReport(fixed.Left, f.strict, states...); err != nil {
+	left := fixed.Left
+	if f.diff && a.format.IsFindings() {
+		// What would change stands in no diff there, so all that is found is reported, where it is in the files as they are.
+		_, left = schema.CompileAndLint(files, opts)
+	}
+	if err := a.lintReport(left, f.strict, states...); err != nil {
 		return err
 	}
 	if f.diff && slices.ContainsFunc(states, func(s report.File) bool { return s.State != "unchanged" }) {
