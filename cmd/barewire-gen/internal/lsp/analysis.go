@@ -28,6 +28,8 @@ func (s *server) compileDirty() {
 func (s *server) compile(d *document) {
 	d.dirty, d.busy = false, true
 	of, set := d.unit, s.set(d.unit)
+	// In the order that a directory's schemas have for all commands: what is used before it is declared is the same then.
+	slices.SortFunc(set, func(a, b *unit) int { return strings.Compare(a.name, b.name) })
 	parsed := make([]schema.Parsed, len(set))
 	uris := make(map[*source.File]string, len(set))
 	for i, u := range set {

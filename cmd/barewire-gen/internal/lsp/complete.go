@@ -42,6 +42,11 @@ func (s *server) completion(p *positionParams) (any, error) {
 		word := lastWord.FindString(line)
 		s.completeSchema(&list, d, text[:len(text)-len(word)], word)
 	}
+	if s.plain {
+		for i := range list.Items { // the label is inserted
+			list.Items[i].InsertText, list.Items[i].InsertTextFormat = "", 0
+		}
+	}
 	return list, nil
 }
 

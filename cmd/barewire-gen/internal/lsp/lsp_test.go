@@ -257,6 +257,32 @@ func TestCompletion(t *testing.T) {
 	c.end()
 }
 
+// TestSnippets: an editor that does not say that it takes snippets would insert their dollars.
+func TestSnippets(t *testing.T) {
+	for params, want := range map[string]bool{
+		`{"capabilities":{}}`: false,
+		`{"capabilities":{"textDocument":{"completion":{"completionItem":{"snippetSupport":false}}}}}`: false,
+		`{"capabilities":{"textDocument":{"completion":{"completionItem":{"snippetSupport":true}}}}}`:  true,
+	} {
+		c := start(t)
+		c.ask("initialize", params, nil)
+		for i, text := range []string{"type B ", "#@", ""} {
+			uri := fmt.Sprintf("file:///s/c%d.bare", i)
+			c.open(uri, text)
+			var list completionList
+			c.ask("textDocument/completion", at(uri, 0, len(text))+"}", &list)
+			got := false
+			for _, item := range list.Items {
+				got = got || item.InsertTextFormat == 2 || strings.Contains(item.InsertText, "$")
+			}
+			if got != want {
+				t.Errorf("%s, %q: snippets: %v", params, text, got)
+			}
+		}
+		c.end()
+	}
+}
+
 func TestFormatting(t *testing.T) {
 	c := session(t)
 	for i, x := range []struct{ text, want string }{
@@ -393,6 +419,8 @@ func TestFiles(t *testing.T) {
 	}
 	common := write("common things.bare", "type Id u64\ntype Both struct { id: Id }\n")
 	common = strings.ReplaceAll(common, " ", "%20")
+	first := write("a.bare", "type Port u8\n")
+	later := write("b.bare", "type Ports list<Port>\n")
 	user := write("user.bare", "type User struct { id: Id  none: Nowhere }\n")
 	write("v1.bare", "type A u8\n")
 	v2 := write("v2.bare", "type A u8\ntype B A\n")
@@ -400,6 +428,11 @@ func TestFiles(t *testing.T) {
 	c.open(v2, "type A u8\ntype B A\n")
 	if p := c.diagnostics(v2, 1); len(p.Diagnostics) != 0 {
 		t.Errorf("versions are mixed: %+v", p)
+	}
+	// What is used before it is declared is what it is for lint of the directory.
+	c.open(later, "type Ports list<Port>\n")
+	if p := c.diagnostics(later, 1); len(p.Diagnostics) != 0 {
+		t.Errorf("%s stands before it: %+v", first, p)
 	}
 	c.open(user, "type User struct { id: Id  none: Nowhere }\n")
 	p := c.diagnostics(user, 1)
@@ -491,6 +524,12 @@ func TestMalformed(t *testing.T) {
 	broken("Content-Type: x\r\nContent-Length: 5\r\n\r\n\"abc\"", invalidRequest)
 	broken("rubbish\r\n\r\nContent-Length: x\r\n\r\nContent-Length: -3\r\n\r\nContent-Length: 1\r\n\r\n]", parseError)
 	broken(strings.Repeat("x", 200_000)+"\r\nContent-Length: 1\r\n\r\n]", parseError)
+	// A length that is wrong: the message behind may be lost, and the next one is heard.
+	lost := `{"jsonrpc":"2.0","id":70,"method":"lost"}`
+	for i, length := range []int{5, len(lost) + 3, len(lost) + 30} {
+		broken(fmt.Sprintf("Content-Length: %d\r\n\r\n%sContent-Length: %d\r\n\r\n%[2]s", length, lost, len(lost)), parseError)
+		c.fails("heard", strings.Repeat(" ", i*70_000)+"{}", methodNotFound, "heard")
+	}
 	c.send(`{"jsonrpc":"2.0","id":"a string","method":"shutdownn"}`)
 	if m := c.answer(`"a string"`); m.Error == nil || m.Error.Code != methodNotFound {
 		t.Errorf("%+v", m)

@@ -3,6 +3,18 @@ package lsp
 // The types of the Language Server Protocol 3.17 that are used here, with the fields
 // that are used.
 
+type initializeParams struct {
+	Capabilities struct {
+		TextDocument struct {
+			Completion struct {
+				CompletionItem struct {
+					SnippetSupport bool `json:"snippetSupport"`
+				} `json:"completionItem"`
+			} `json:"completion"`
+		} `json:"textDocument"`
+	} `json:"capabilities"`
+}
+
 type position struct {
 	Line      int `json:"line"`      // from 0
 	Character int `json:"character"` // from 0, in UTF-16 code units

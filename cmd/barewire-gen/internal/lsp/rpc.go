@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -99,8 +100,9 @@ func (c *conn) read() (*message, error) {
 }
 
 // header reads up to the empty line and returns the length. Lines that are no header
-// are passed over, and so is a header without a length: the next one counts. A length
-// that no number can hold is a very long one.
+// are passed over, and so is a header without a length: the next one counts. After a wrong
+// length the next header stands behind the rest of a body, in one line with it, and is
+// found there. A length that no number can hold is a very long one.
 func (c *conn) header() (int64, error) {
 	n := int64(-1)
 	for {
@@ -115,24 +117,27 @@ func (c *conn) header() (int64, error) {
 			}
 			continue
 		}
-		name, value, _ := strings.Cut(line, ":")
-		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
-			x, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-			if (err == nil || errors.Is(err, strconv.ErrRange)) && x >= 0 {
+		if m := contentLength.FindStringSubmatch(line); m != nil {
+			x, err := strconv.ParseInt(m[1], 10, 64)
+			if err == nil || errors.Is(err, strconv.ErrRange) {
 				n = x
 			}
 		}
 	}
 }
 
-// line reads a line of the header, of which it keeps the start only.
+// contentLength ends a line of a header.
+var contentLength = regexp.MustCompile(`(?i)content-length[ \t]*:[ \t]*([0-9]+)[ \t]*$`)
+
+// line reads a line of the header. Of one that is too long for any header it keeps the end only.
 func (c *conn) line() (string, error) {
+	var before string
 	part, err := c.r.ReadSlice('\n')
-	line := string(part)
 	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = c.r.ReadSlice('\n')
+		before = string(part[max(0, len(part)-100):]) // the end may lie across two parts
+		part, err = c.r.ReadSlice('\n')
 	}
-	return line, err
+	return before + string(part), err
 }
 
 // write sends a message, whose raw parts are JSON already: results can be many megabytes,

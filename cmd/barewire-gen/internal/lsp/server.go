@@ -89,6 +89,7 @@ type server struct {
 
 	state state
 	exit  bool
+	plain bool                 // the editor takes no snippets
 	docs  map[string]*document // by URI
 	disk  map[string]*diskFile // by path
 }
@@ -321,11 +322,14 @@ func (s *server) open(id textDocumentIdentifier) (*document, error) {
 	return nil, errorf(invalidParams, "`%s` is not open", id.URI)
 }
 
-func (s *server) initialize(*message) (any, error) {
+func (s *server) initialize(m *message) (any, error) {
 	if s.state != starting {
 		return nil, errorf(invalidRequest, "`initialize` a second time")
 	}
 	s.state = running
+	var p initializeParams
+	_ = json.Unmarshal(m.Params, &p) // an editor that says it wrongly does not say it
+	s.plain = !p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport
 	return map[string]any{
 		"capabilities": capabilities,
 		"serverInfo":   map[string]string{"name": "barewire-gen", "version": s.o.Version},
