@@ -72,6 +72,8 @@ func remoteAccess(rights barewire.Rights) uint32 {
 	return uint32(access(rights) &^ abi.AccessLocalWrite)
 }
 
+var _ rdma.Revoker = (*domain)(nil)
+
 // Revoke ends what a registration grants to all connections, by ending its window: the registration, its local key and what is in progress
 // with that are as before. Where it has no window the error wraps [errors.ErrUnsupported] and says why, and nothing is done.
 func (d *domain) Revoke(_ context.Context, k rdma.Keys) (rdma.Keys, error) {
