@@ -62,7 +62,7 @@ var suite = []struct {
 	{"rdma", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.short", "-test.run=^(TestNetem|TestNetworks)$"}}},
 	{"rdma", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.short", "-test.skip=^(TestDax|TestPlacement|TestConformanceFake|TestAllocations|TestPerf|TestIWARP.*)$"}}},
 	{"rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestMisuse$/^[0-9]+$/^verbs$"}}},
-	{"hmem cxl", job{pkg: "./runtime/cxl", args: []string{"-test.skip=^(TestLabStays.*|TestLabOffline|TestLabPoisonNode|TestLabMachineCheck|TestLabGuests|TestMisuse)$"}}},
+	{"hmem cxl", job{pkg: "./runtime/cxl", args: []string{"-test.skip=^(TestLabStays.*|TestLabOffline|TestLabPoisonNode|TestLabMachineCheck|TestLabGuests|TestLabInterleave|TestMisuse)$"}}},
 	{"poison", job{pkg: "./runtime/cxl", args: []string{"-test.run=^(TestLabPoison.*|TestLabOffline)$"}}},
 	{"poison", job{pkg: "./runtime/cxl", args: []string{"-test.run=^TestLabMachineCheck$"}}},
 	{"siw", job{pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestIWARP"}}},
@@ -71,6 +71,7 @@ var suite = []struct {
 	{"hmem cxl", job{pkg: "./runtime/cxl", args: []string{"-test.run=^TestLabStays"}}},
 	{"pair", job{pkg: "./runtime/rdma/iwarp", args: []string{"-test.run=^TestGuests$"}}},
 	{"share", job{pkg: "./runtime/cxl", args: []string{"-test.run=^TestLabGuests$"}}},
+	{"interleave", job{pkg: "./runtime/cxl", args: []string{"-test.run=^TestLabInterleave$"}}},
 	{"rdma", job{name: "perf", figures: true, pkg: "./runtime/rdma/verbs", args: []string{"-test.run=^TestPerf$"}}},
 	{"siw rdma", job{pkg: "./runtime/rdma", args: []string{"-test.run=^TestRping"}}},
 }

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,8 +30,8 @@ import (
 )
 
 // reserved says that the lab's memory is soft-reserved, so that the system does not say that it is CXL's: the presets hmem and poison. In
-// the preset cxl it is of a CXL device of type 3, with a region and a namespace.
-var reserved = os.Getenv("BAREWIRE_LAB") != "cxl"
+// the others it is of a CXL device of type 3, with a region and a namespace.
+var reserved = !slices.Contains([]string{"cxl", "share", "interleave"}, os.Getenv("BAREWIRE_LAB"))
 
 // labPool opens a pool on the lab's memory.
 func labPool(t *testing.T, opts ...cxl.Option) (*cxl.Pool, error) {
@@ -392,4 +393,41 @@ func staysNode(t *testing.T) int {
 		tool(t, "daxctl reconfigure-device --mode=system-ram --no-movable --force dax0.0")
 	}
 	return d.TargetNode.Value
+}
+
+// TestLabInterleave: a region of two devices is in the memory of both, by turns.
+func TestLabInterleave(t *testing.T) {
+	const turn, at, n = 8 << 10, 2 << 20, 1 << 14 // the namespace keeps notes on itself before
+	p, err := labPool(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, p)
+	if o := p.Origin(); o.Size < 500<<20 {
+		t.Errorf("%+v", o)
+	}
+	r, err := cxl.New(p, placed.SensorInCXL(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, r)
+	data := random(t, r, 12)
+	is(t, r, data)
+	var behind [2][]byte
+	for i := range behind {
+		f, err := os.Open(fmt.Sprint("/host/cxl", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed(t, f)
+		behind[i] = make([]byte, len(data)/2)
+		if _, err := f.ReadAt(behind[i], at/2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range len(data) / turn {
+		if got := behind[i%2][i/2*turn:][:turn]; !bytes.Equal(got, data[i*turn:][:turn]) {
+			t.Fatalf("turn %d is not in the memory of device %d", i, i%2)
+		}
+	}
 }

@@ -31,7 +31,7 @@ type Preset struct {
 }
 
 // Presets are all there are.
-var Presets = []*Preset{rdma, siw, pair, numa, hmem, poison, cxl, share}
+var Presets = []*Preset{rdma, siw, pair, numa, hmem, poison, cxl, share, interleave}
 
 // ByName finds a preset.
 func ByName(name string) (*Preset, error) {
@@ -195,19 +195,27 @@ var cxl = &Preset{
 	Name: "cxl", About: "CXL memory of type 3: region, namespace, device-dax dax0.0; its memory is the file /host/cxl0; rdma_rxe on loopback",
 	Guests: 1, quirks: true, files: true,
 	args: func(dir string, guest int) []string { return append(type3(dir, guest), "-smp", "2") },
-	Setup: numa.Setup + `
+	Setup: cxlDrivers + `
+cxl create-region -m -d decoder0.0 -w 1 -t pmem mem0
+` + cxlNamespace,
+}
+
+// cxlDrivers has the kernel find a memory device.
+var cxlDrivers = numa.Setup + `
 modprobe 9pnet_virtio
 mount -t 9p -o ro,trans=virtio,version=9p2000.L host /host
 echo offline > /sys/devices/system/memory/auto_online_blocks
 for m in cxl_acpi cxl_pci cxl_mem cxl_pmem cxl_port nd_pmem dax_pmem device_dax kmem; do modprobe $m; done
 for i in $(seq 100); do [ -e /sys/bus/cxl/devices/mem0 ] && [ -e /sys/bus/cxl/devices/decoder0.0 ] && break; sleep 0.1; done
-cxl create-region -m -d decoder0.0 -w 1 -t pmem mem0
+`
+
+// cxlNamespace makes the device-dax of a region.
+const cxlNamespace = `
 for i in $(seq 100); do [ -e /sys/bus/nd/devices/region0 ] && break; sleep 0.1; done
 ndctl create-namespace -f -m devdax --map=mem
 for i in $(seq 100); do [ -c /dev/dax0.0 ] && break; sleep 0.1; done
 [ -c /dev/dax0.0 ]
-`,
-}
+`
 
 // type3 is a machine with a CXL memory device of type 3, whose memory is a file that guests have in common; its labels are each guest's own.
 func type3(dir string, guest int) []string {
@@ -229,4 +237,34 @@ var share = &Preset{
 		return append(append(type3(dir, guest), "-smp", "1"), wired(dir, guest)...)
 	},
 	Setup: soft + cxl.Setup + "network eth0 10.99.0.$guest/24 fd99::$guest/64\n" + answered,
+}
+
+// interleave has two CXL memory devices, each behind a host bridge of its own, made one region: 8 KiB of the one, 8 KiB of the other. The kernel takes them in the order of the
+// root decoder's targets only, and numbers them as it finds them.
+var interleave = &Preset{
+	Name: "interleave", About: "two CXL memory devices of type 3, interleaved by 8 KiB: dax0.0; their memory is the files /host/cxl0 and /host/cxl1",
+	Guests: 1, quirks: true, files: true,
+	args: func(dir string, _ int) []string {
+		args := []string{"-M", "q35,cxl=on,cxl-fmw.0.targets.0=cxl.0,cxl-fmw.0.targets.1=cxl.1,cxl-fmw.0.size=4G,cxl-fmw.0.interleave-granularity=8k",
+			"-m", "1024,slots=4,maxmem=5120M", "-smp", "2"}
+		file := func(id string, mib int) []string {
+			return []string{"-object", fmt.Sprintf("memory-backend-file,id=%s,share=on,size=%dM,mem-path=%s", id, mib, filepath.Join(dir, "files", id))}
+		}
+		for i := range 2 {
+			args = append(append(args, file(fmt.Sprint("cxl", i), 256)...), file(fmt.Sprint("lsa", i), 1)...)
+			args = append(args, "-device", fmt.Sprintf("pxb-cxl,bus_nr=%d,bus=pcie.0,id=cxl.%d", 12+100*i, i))
+			for port := range 2 { // the second is empty: see cxl
+				args = append(args, "-device", fmt.Sprintf("cxl-rp,port=%d,bus=cxl.%d,id=rp%d%d,chassis=%d,slot=%d", port, i, i, port, i, 2+port))
+			}
+			args = append(args, "-device", fmt.Sprintf("cxl-type3,bus=rp%d0,memdev=cxl%d,lsa=lsa%d,id=pmem%d", i, i, i, i))
+		}
+		return args
+	},
+	Setup: cxlDrivers + `
+for i in $(seq 100); do [ -e /sys/bus/cxl/devices/mem1 ] && break; sleep 0.1; done
+for m in mem0 mem1; do
+  case $(readlink -f /sys/bus/cxl/devices/$m) in */pci0000:0c/*) first=$m ;; *) second=$m ;; esac
+done
+cxl create-region -m -d decoder0.0 -w 2 -g 8192 -t pmem $first $second
+` + cxlNamespace,
 }
