@@ -34,7 +34,7 @@ func TestFixesOfRandomRegions(t *testing.T) {
 	t.Logf("%v", mendedOf)
 	for _, code := range []diag.Code{diag.ForwardReference, diag.NotAscending, diag.AtomicUnaligned, diag.CachelineStart, diag.CachelineShared, diag.SizeUnaligned,
 		diag.NeedsSize, diag.FalseSharing, diag.FalseSharingList, diag.PaddingCast, diag.OrderCast, diag.Straddles} {
-		if mendedOf[code] == 0 {
+		if mendedOf[code] == 0 && !testing.Short() {
 			t.Errorf("%s was never mended", code)
 		}
 	}

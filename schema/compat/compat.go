@@ -174,7 +174,8 @@ func (c *comparer) namespace(old, now *resolve.Namespace) {
 	}
 	if old.Package != now.Package {
 		c.found(packageChanged, packagePlace(now), packagePlace(old), Verdict{Source: true, NewReadsOld: All, OldReadsNew: All},
-			"the package is %s, and was %s", quoted(now.Package), quoted(old.Package))
+			"the package is %s, and was %s", quoted(now.Package), quoted(old.Package)).
+			Helpf("keep the package, or change the programs that import it with it")
 	}
 	var at source.Span // where a type that is gone would be: behind the one before it
 	var of, gone *source.File
@@ -195,10 +196,12 @@ func (c *comparer) namespace(old, now *resolve.Namespace) {
 		}
 		c.decl = n
 		if o.Name != n.Name {
-			c.found(typeRenamed, n.At, o.At, Verdict{Source: true, NewReadsOld: All, OldReadsNew: All}, "`%s` is called `%s` now", o.Name, n.Name)
+			c.found(typeRenamed, n.At, o.At, Verdict{Source: true, NewReadsOld: All, OldReadsNew: All}, "`%s` is called `%s` now", o.Name, n.Name).
+				Helpf("`#@go(name=%s)` above it keeps the name in Go", c.goName(o.GoName.Name, o.Name))
 		} else if c.goName(o.GoName.Name, o.Name) != c.goName(n.GoName.Name, n.Name) {
 			c.found(goNameChanged, n.At, o.At, Verdict{Source: true, NewReadsOld: All, OldReadsNew: All},
-				"`%s` has another name in Go", n.Name)
+				"`%s` has another name in Go", n.Name).
+				Helpf("`#@go(name=%s)` above it keeps the old one", c.goName(o.GoName.Name, o.Name))
 		}
 		c.types(o.Type, n.Type, n.Name, n.At, o.At)
 		c.class(o, n)
@@ -273,6 +276,8 @@ func (c *comparer) typeGone(o *resolve.Decl, at source.Span, file string) {
 	d := c.found(typeRemoved, at, o.At, v, "`%s` is gone%s", o.Name, file)
 	if v.NewReadsOld < All {
 		d.Helpf("keep `%s` for as long as there are messages of it", o.Name)
+	} else {
+		d.Helpf("keep `%s` until no program uses it", o.Name)
 	}
 }
 

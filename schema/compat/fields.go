@@ -143,7 +143,8 @@ func (c *comparer) fieldRemoved(f *resolve.Field, n *resolve.Type, path string, 
 	d := c.found(fieldRemoved, n.At, f.At, v, "`%s` has no field `%s` any more", path, f.Name)
 	switch i := c.old.Layouts.Of(f.Type); {
 	case v.NewReadsOld == All:
-		d.Notef("its bytes are padding now: what old versions write there is not looked at, and they read zeros")
+		d.Notef("its bytes are padding now: what old versions write there is not looked at, and they read zeros").
+			Helpf("keep the field until no program uses it")
 	case i.IsFixed() && i.Max > 0:
 		d.Helpf("keep its %s: `#@pad` above `%s: data[%d]` hides them in Go", count(i.Max), f.Name, i.Max)
 	default:
@@ -176,7 +177,8 @@ func (c *comparer) field(p fieldPair, path string) {
 		c.found(fieldRenamed, n.At, o.At, fine, "`%s.%s` is called `%s` now", path, o.Name, n.Name).
 			Helpf("`#@go(name=%s)` above it keeps the name in Go", was)
 	default:
-		c.found(goNameChanged, n.At, o.At, fine, "`%s.%s` has another name in Go: `%s`, and was `%s`", path, n.Name, is, was)
+		c.found(goNameChanged, n.At, o.At, fine, "`%s.%s` has another name in Go: `%s`, and was `%s`", path, n.Name, is, was).
+			Helpf("`#@go(name=%s)` above it keeps the old one", was)
 	}
 	c.types(o.Type, n.Type, path+"."+n.Name, n.Type.At, o.Type.At)
 	c.fieldAnnotations(o, n, path+"."+n.Name)

@@ -22,6 +22,13 @@ func (c *comparer) regions() {
 				continue
 			}
 			c.decl = n
+			if !isRegion(n) {
+				c.found(placeRemoved, n.At, o.At, Verdict{Source: true, NewReadsOld: All, OldReadsNew: All, Memory: true},
+					"no regions of `%s` can be made any more: it has neither `#@residency` nor `#@register`", n.Name).
+					Helpf("keep the annotation until no program has such regions")
+				c.rights(o, n)
+				continue
+			}
 			c.bytes(o, n)
 			c.places(o, n)
 			c.rights(o, n)
@@ -132,7 +139,8 @@ func (c *comparer) rights(o, n *resolve.Decl) {
 		if !in(o.Rights, r.Name) {
 			v.Source = false
 			d := c.found(rightAdded, r.At, orAt(o.RightsAt, o.At), v, "regions of `%s` may grant %s now", n.Name, r.Name).
-				Notef("MEMORY: what peers may do to it is more than it was; who holds such memory may not count on less")
+				Notef("MEMORY: what peers may do to it is more than it was; who holds such memory may not count on less").
+				Helpf("where somebody counts on less, leave this type as it is and declare another with the right")
 			d.Severity = diag.Warning // nobody fails by it
 		}
 	}

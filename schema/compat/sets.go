@@ -24,7 +24,8 @@ func (c *comparer) values(o, n *resolve.Type, path string) {
 				Helpf("write its old number: `%s = %d`", v.Name, was.Value)
 		case was != nil:
 			if before, is := c.goName(was.GoName.Name, was.Name), c.goName(v.GoName.Name, v.Name); before != is {
-				c.found(goNameChanged, v.At, was.At, fine, "`%s.%s` has another name in Go", path, v.Name)
+				c.found(goNameChanged, v.At, was.At, fine, "`%s.%s` has another name in Go", path, v.Name).
+					Helpf("`#@go(name=%s)` above it keeps the old one", before)
 			}
 		case same != nil && !nowNames[same.Name]:
 			renamed[same] = true
@@ -113,5 +114,7 @@ func (c *comparer) replaced(was, is *resolve.Member, path string) {
 	d := c.found(memberReplaced, is.At, was.At, v, "the tag %d of `%s` is %s, and was %s", is.Tag, path, quote(is.Type), quote(was.Type))
 	if v.NewReadsOld < All || v.OldReadsNew < All {
 		d.Helpf("keep %s, and append %s as the last member, with a tag of its own", quote(was.Type), quote(is.Type))
+	} else {
+		d.Helpf("on the wire they are the same: keep %s, or change programs with it", quote(was.Type))
 	}
 }

@@ -62,6 +62,8 @@ func (c *comparer) retyped(o, n *resolve.Type, path string) {
 	d := c.found(typeChanged, n.At, o.At, v, "`%s` is %s, and was %s", path, quote(n), quote(o))
 	if v.NewReadsOld < All || v.OldReadsNew < All {
 		d.Helpf("%s", c.insteadOf("the new type"))
+	} else {
+		d.Helpf("on the wire they are the same: keep %s, or change programs with it", quote(o))
 	}
 }
 
@@ -144,7 +146,8 @@ func (c *comparer) class(o, n *resolve.Decl) {
 	}
 	d := c.found(classChanged, n.At, o.At, Verdict{Source: true, NewReadsOld: All, OldReadsNew: All},
 		"`%s` is %s, and was %s", n.Name, is, was)
-	d.Notef("SOURCE: "+lost, n.Name)
+	d.Notef("SOURCE: "+lost, n.Name).
+		Helpf("declare a new type for what is new, or change the programs that use those first")
 	if why := c.now.Layouts.Of(n.Type).WhyNot; why != "" && is < layout.Castable {
 		d.Notef("%s", why)
 	}
