@@ -143,7 +143,7 @@ Of the mistakes that programs with such memory were found to have, these are for
 
 | | mistake | here |
 |---|---|---|
-| memory 9 | what a copy from the device fills is read before it has ended | vet (BW5114) |
+| memory 9 | what a copy from the device fills, or a kernel has, is read before it has ended | vet (BW5114), unless ` + "`gpu.In` or `gpu.Shared`" + ` say that it may be |
 | memory 10 | the source of a copy to the device is written or freed before it has ended | vet (BW5108, BW5114) |
 | memory 11 | a kernel in one stream reads what a copy in another brings, and did not wait for it | vet (BW5116) |
 | memory 12 | memory is freed while a kernel runs on it | vet (BW5108) |

@@ -7,6 +7,7 @@
 //
 //	GPU      cuMemAlloc: the host has no pointer to it
 //	CPU      cuMemHostAlloc, mapped: its device address is another than the host's where CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM is 0
+//	         At a node of NUMA (gpu.NewHostAt) it is memory of this process that is placed there, and then pinned: cuMemHostRegister
 //	Managed  cuMemAllocManaged. Where CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS is 0 no kernel may run while the host has any
 //	Unified  the same, where host and device may touch it at any time: the attributes for concurrent and for pageable access are the witness
 //

@@ -38,6 +38,7 @@ const (
 	setCount // of devices
 	setMemory
 	setGiven // how far from the memory the address is that an allocation gives
+	setKind  // the pointer attribute that is wrong
 )
 
 // stand is the stand-in, loaded.

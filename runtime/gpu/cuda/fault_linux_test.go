@@ -103,6 +103,28 @@ func TestOutOfMemory(t *testing.T) {
 	c.close()
 }
 
+// TestNotThat: memory that the driver does not call what was asked for is not given out, and given back.
+func TestNotThat(t *testing.T) {
+	c := newScene(t, fake(t))
+	for _, x := range []struct {
+		attr int
+		says string
+		new  func() error
+	}{
+		{pointerMemoryType, "device memory is not that: its pointer attribute 2 is 7", func() error { _, err := gpu.New(c.dev, sample.BodyInGPU(), 10); return err }},
+		{pointerOrdinal, "device memory is on device 7, and not on 0", func() error { _, err := gpu.New(c.dev, sample.BodyInGPU(), 10); return err }},
+		{pointerMemoryType, "pinned host memory is not that", func() error { _, err := gpu.NewHost(c.dev, sample.BodyInCPU(), 10); return err }},
+		{pointerIsManaged, "managed memory is not that: its pointer attribute 8 is 7", func() error { _, err := gpu.NewManaged(c.dev, sample.BodyInManaged(), 10); return err }},
+	} {
+		c.s.now(setKind, x.attr)
+		if err := x.new(); err == nil || !strings.Contains(err.Error(), x.says) {
+			t.Errorf("attribute %d: %v, want %q", x.attr, err, x.says)
+		}
+	}
+	c.s.now(setKind, 0)
+	c.close()
+}
+
 // TestRuined: an operation that ruins the context ends all, on all queues; everything can be closed, and the device opened again.
 func TestRuined(t *testing.T) {
 	c := newScene(t, fake(t))

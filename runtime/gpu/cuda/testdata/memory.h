@@ -157,6 +157,8 @@ int cuPointerGetAttribute(void *value, int attr, ptr p)
 	struct memory *m = within((void *)p, 1);
 	if (!m)
 		r = INVALID_VALUE;
+	else if (settings[SET_KIND] && attr == settings[SET_KIND])
+		*(unsigned *)value = 7; // nothing that there is
 	else if (attr == 2)
 		*(unsigned *)value = m->kind == HOST ? 1 : 2;
 	else if (attr == 8)
