@@ -40,7 +40,7 @@ together see each other's types. With - it reads the standard input.`,
 				}
 			}
 			if len(found) == 0 && !a.format.IsMachine() {
-				a.say("%d files without a finding", len(files))
+				a.say("%s without a finding", countOf(len(files), "file"))
 			}
 			return nil
 		},

@@ -88,7 +88,7 @@ func unhex(name string, text []byte) ([]byte, error) {
 	raw := make([]byte, hex.DecodedLen(len(text)))
 	if _, err := hex.Decode(raw, text); err != nil {
 		if errors.Is(err, hex.ErrLength) {
-			return nil, fmt.Errorf("%s: %d hexadecimal digits, and a byte has two", name, len(text))
+			return nil, fmt.Errorf("%s: %s, and a byte has two", name, countOf(len(text), "hexadecimal digit"))
 		}
 		var digit hex.InvalidByteError
 		if errors.As(err, &digit) {

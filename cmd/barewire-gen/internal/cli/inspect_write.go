@@ -316,11 +316,14 @@ func (w *rowsText) end(rest int64) error {
 	return nil
 }
 
-func bytesOf(n int) string {
+func bytesOf(n int) string { return countOf(n, "byte") }
+
+// countOf is a number of things: "1 byte", "2 bytes".
+func countOf(n int, noun string) string {
 	if n == 1 {
-		return "1 byte"
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d bytes", n)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // bytesTable writes rows of bytes: offset, bytes, field, value.

@@ -70,7 +70,7 @@ func (a *app) manPages(root *cobra.Command, dir string) error {
 	if err := write(outputs); err != nil {
 		return err
 	}
-	a.say("%d pages in %s", len(outputs), dir)
+	a.say("%s in %s", countOf(len(outputs), "page"), dir)
 	return nil
 }
 
