@@ -184,7 +184,7 @@ for i in $(seq 100); do [ -c /dev/dax0.0 ] && break; sleep 0.1; done
 // it runs one program. Source: the kernel's Documentation/timers/no_hz.rst.
 var poison = &Preset{
 	Name: "poison", About: "hmem, with machine checks: the emulator's monitor is at /dev/ttyS2; the second processor runs without a tick",
-	Guests: 1, args: layered, breaks: true, words: hmem.words + " nohz_full=1 isolcpus=nohz,domain,managed_irq,1 irqaffinity=0 rcu_nocbs=1", Setup: hmem.Setup,
+	Guests: 1, args: layered, breaks: true, words: hmem.words + " numa_balancing=disable nohz_full=1 isolcpus=nohz,domain,managed_irq,1 irqaffinity=0 rcu_nocbs=1", Setup: hmem.Setup,
 }
 
 // cxl has a CXL memory device of type 3, made a region, a namespace and a device-dax.
