@@ -26,7 +26,7 @@ func soon(t *testing.T) context.Context {
 // is nobody else's; and when it gets on after all, everything is given back.
 func TestHang(t *testing.T) {
 	s := fake(t)
-	c := newSceneOf(t, s, gpu.Config{Provider: s.Provider, Patience: 20 * time.Millisecond})
+	c := newSceneOf(t, s, gpu.Config{Provider: s.Provider, Patience: time.Second})
 	idle, err := gpu.New(c.dev, sample.BodyInGPU(), 10)
 	if err != nil {
 		t.Fatal(err)
