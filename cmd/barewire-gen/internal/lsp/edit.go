@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fidelityframework/barewire-gen/schema/diag"
+	"github.com/fidelityframework/barewire-gen/schema/lint"
 	"github.com/fidelityframework/barewire-gen/schema/printer"
 	"github.com/fidelityframework/barewire-gen/schema/source"
 )
@@ -76,27 +77,66 @@ func (s *server) codeActions(p *codeActionParams) (any, error) {
 	}
 	from, to := d.offset(p.Range.Start), d.offset(p.Range.End)
 	var all []diag.Edit
+	var order *workspaceEdit
 	for _, f := range s.shown(d) {
 		at := f.Primary.Span
+		near := at.Start <= to && from <= at.End
+		if f.Code == diag.ForwardReference && order == nil {
+			if order = d.inOrder(); order != nil && near && wanted("quickfix") {
+				actions = append(actions, codeAction{
+					Title: "put the declarations in order", Kind: "quickfix", Diagnostics: []lspDiagnostic{s.diagnostic(d, f)}, IsPreferred: true, Edit: *order,
+				})
+			}
+		}
 		for i, fix := range f.Fixes {
 			if i == 0 && fix.Breaks == "" && !slices.ContainsFunc(fix.Edits, func(e diag.Edit) bool { return overlaps(all, e) }) {
 				all = append(all, fix.Edits...)
 			}
-			if edit, ok := d.edit(fix.Edits); ok && wanted("quickfix") && at.Start <= to && from <= at.End {
+			if edit, ok := d.edit(fix.Edits); ok && wanted("quickfix") && near {
 				actions = append(actions, codeAction{
 					Title: fix.Text + breaks(fix), Kind: "quickfix", Diagnostics: []lspDiagnostic{s.diagnostic(d, f)}, IsPreferred: i == 0 && fix.Breaks == "", Edit: edit,
 				})
 			}
 		}
 	}
-	if edit, ok := d.edit(all); ok && wanted("source.fixAll") && len(p.Context.Only) > 0 {
+	edit, ok := d.edit(all)
+	if !ok && order != nil { // it replaces most of the text, so it waits until nothing else is to be done, as with lint --fix
+		edit, ok = *order, true
+	}
+	if ok && wanted("source.fixAll") && len(p.Context.Only) > 0 {
 		actions = append(actions, codeAction{Title: "apply every change that breaks nothing", Kind: "source.fixAll", Edit: edit})
 	}
 	return actions, nil
 }
 
-// breaks is what a title says of a change that others will notice.
+// inOrder is the change that puts each declaration behind those that it uses, as lint --fix does it; nil where there
+// is none, or errors are to be mended first.
+func (d *document) inOrder() *workspaceEdit {
+	if d.schema == nil || d.found.HasErrors() {
+		return nil
+	}
+	for _, ns := range d.schema.Namespaces {
+		for _, f := range ns.Files {
+			if f.Syntax.Src != d.of.file {
+				continue
+			}
+			if e, ok := lint.InOrder(f); ok {
+				text := d.of.file.Text()
+				now := slices.Concat(text[:e.Span.Start], []byte(e.New), text[e.Span.End:])
+				if change, ok := d.replace(now); ok {
+					return &workspaceEdit{map[string][]textEdit{d.uri: {change}}}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// breaks is what a title says of a change that others will notice, where the fix's own words do not.
 func breaks(f diag.Fix) string {
+	if strings.Contains(f.Text, "which changes") {
+		return ""
+	}
 	switch f.Breaks {
 	case diag.BreaksWire:
 		return " (changes the wire)"

@@ -327,6 +327,32 @@ func TestCodeActions(t *testing.T) {
 
 // TestLint: what lint finds is shown, too, and a change that breaks something says so and is
 // not made with the others.
+// TestOrder: declarations are put in order as by lint --fix, for whom asks about one and for whom wants all changes.
+func TestOrder(t *testing.T) {
+	const text = "# All.\n\ntype B list<A> # b\ntype C list<A>\n# The é.\ntype A u8\n"
+	const want = "# All.\n\n# The é.\ntype A u8\n\ntype B list<A> # b\n\ntype C list<A>\n"
+	c := session(t)
+	c.open(here, text)
+	c.diagnostics(here, 1)
+	all := fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":2,"character":12},"end":{"line":2,"character":12}},"context":{"diagnostics":[]}}`, here)
+	for _, p := range []string{all, strings.Replace(all, `"diagnostics":[]`, `"diagnostics":[],"only":["source.fixAll"]`, 1)} {
+		var actions []codeAction
+		if c.ask("textDocument/codeAction", p, &actions); len(actions) != 1 {
+			t.Fatalf("%s: %+v", p, actions)
+		}
+		if got := apply(t, text, actions[0].Edit.Changes[here]); got != want {
+			t.Errorf("%s: %q", actions[0].Title, got)
+		}
+	}
+	c.change(here, 2, 5, 7, 5, 7, " type U9 u9") // with errors there is no order yet
+	c.diagnostics(here, 2)
+	var actions []codeAction
+	if c.ask("textDocument/codeAction", all, &actions); len(actions) != 0 {
+		t.Errorf("%+v", actions)
+	}
+	c.end()
+}
+
 func TestLint(t *testing.T) {
 	const text = "#@residency(cpu)\ntype Tick struct {\n  a: u8\n  b: u32\n}\n"
 	c := session(t)
@@ -338,7 +364,7 @@ func TestLint(t *testing.T) {
 	var actions []codeAction
 	all := fmt.Sprintf(`{"textDocument":{"uri":%q},"range":{"start":{"line":0,"character":0},"end":{"line":4,"character":0}},"context":{"diagnostics":[]}}`, here)
 	c.ask("textDocument/codeAction", all, &actions)
-	if !slices.ContainsFunc(actions, func(a codeAction) bool { return strings.HasSuffix(a.Title, "(changes the wire)") && !a.IsPreferred }) {
+	if !slices.ContainsFunc(actions, func(a codeAction) bool { return strings.HasSuffix(a.Title, "which changes the wire") && !a.IsPreferred }) {
 		t.Errorf("%+v", actions)
 	}
 	if c.ask("textDocument/codeAction", strings.Replace(all, `"diagnostics":[]`, `"diagnostics":[],"only":["source.fixAll"]`, 1), &actions); len(actions) != 0 {
