@@ -84,6 +84,11 @@ func (a *app) machine(ctx context.Context, root string, named bool) (*platform.M
 		return nil, "", fmt.Errorf("--root %s: %w", root, cause(err))
 	}
 	defer dir.Close()
+	_, noSys := dir.Lstat("sys")
+	_, noProc := dir.Lstat("proc")
+	if errors.Is(noSys, fs.ErrNotExist) && errors.Is(noProc, fs.ErrNotExist) {
+		return nil, "", fmt.Errorf("--root %s: there is neither sys nor proc in it, so it is no captured machine", root)
+	}
 	m, err := platform.DetectFS(ctx, captured{dir.FS()})
 	if err != nil {
 		return nil, "", fmt.Errorf("--root %s: %w", root, cause(err))

@@ -180,7 +180,7 @@ func (a *app) gitNames(cmd *cobra.Command, commit, p string) (names []string, er
 		return nil, err
 	}
 	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
-		if path.Ext(name) == ".bare" {
+		if isSchema(name) {
 			names = append(names, path.Join(p, name))
 		}
 	}

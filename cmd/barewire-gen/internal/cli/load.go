@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,20 +84,21 @@ func (a *app) expand(cmd *cobra.Command, args []string, stdin bool) (names []str
 			}
 			continue
 		}
-		found, err := filepath.Glob(filepath.Join(globEscape(a.path(arg)), "*.bare"))
+		found, err := schemasIn(a.path(arg))
 		if err != nil {
 			return nil, err
 		}
 		n := len(names)
-		for _, path := range found {
+		for _, name := range found {
+			path := filepath.Join(a.path(arg), name)
 			info, err := os.Stat(path)
 			if err != nil {
 				return nil, plainError(err)
 			}
-			if info.IsDir() {
-				continue
+			if !info.Mode().IsRegular() {
+				continue // a directory, or a pipe, which nobody may write into
 			}
-			if err := add(filepath.Join(arg, filepath.Base(path)), info); err != nil {
+			if err := add(filepath.Join(arg, name), info); err != nil {
 				return nil, err
 			}
 		}
@@ -105,6 +107,25 @@ func (a *app) expand(cmd *cobra.Command, args []string, stdin bool) (names []str
 		}
 	}
 	return names, nil
+}
+
+// schemasIn are the names that schemas have in a directory. Hidden files are none: editors and systems leave locks and
+// copies beside a schema that are called .#x.bare or ._x.bare.
+func schemasIn(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	for _, e := range entries {
+		if isSchema(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+func isSchema(name string) bool {
+	return filepath.Ext(name) == ".bare" && !strings.HasPrefix(name, ".")
 }
 
 // globEscape makes a directory's name stand for itself in a pattern.

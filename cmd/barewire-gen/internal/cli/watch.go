@@ -97,9 +97,10 @@ func (a *app) look(args []string) string {
 	var files []string
 	for _, arg := range args {
 		files = append(files, a.path(arg))
-		// The pattern is ours, so there can be no error.
-		found, _ := filepath.Glob(filepath.Join(globEscape(a.path(arg)), "*.bare"))
-		files = append(files, found...)
+		found, _ := schemasIn(a.path(arg)) // a file is no directory; what is wrong with one, generate says
+		for _, name := range found {
+			files = append(files, filepath.Join(a.path(arg), name))
+		}
 	}
 	slices.Sort(files)
 	var b strings.Builder

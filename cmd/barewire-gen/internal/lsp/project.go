@@ -42,7 +42,7 @@ func (s *server) beside(u *unit) (all []*unit) {
 		if len(all) >= mostBeside {
 			break
 		}
-		if e.IsDir() || filepath.Ext(e.Name()) != ".bare" || seen[e.Name()] {
+		if e.IsDir() || filepath.Ext(e.Name()) != ".bare" || strings.HasPrefix(e.Name(), ".") || seen[e.Name()] {
 			continue
 		}
 		if f := s.onDisk(filepath.Join(dir, e.Name()), uriOf(u.uri, e.Name())); f != nil {
