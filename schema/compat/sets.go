@@ -14,14 +14,25 @@ func (c *comparer) values(o, n *resolve.Type, path string) {
 	for _, v := range n.Values {
 		nowNames[v.Name], nowNumbers[v.Value] = true, true
 	}
+	pinned := ascend(len(n.Values), func(i int) (uint64, bool) {
+		was := byName[n.Values[i].Name]
+		if was == nil {
+			return 0, false
+		}
+		return was.Value, true
+	})
 	renamed := map[*resolve.EnumValue]bool{}
 	fine := Verdict{Source: true, NewReadsOld: All, OldReadsNew: All}
 	for _, v := range n.Values {
 		was, same := byName[v.Name], byNumber[v.Value]
 		switch {
 		case was != nil && was.Value != v.Value:
-			c.found(valueMoved, v.At, was.At, Verdict{}, "`%s.%s` is %d, and was %d", path, v.Name, v.Value, was.Value).
-				Helpf("write its old number: `%s = %d`", v.Name, was.Value)
+			d := c.found(valueMoved, v.At, was.At, Verdict{}, "`%s.%s` is %d, and was %d", path, v.Name, v.Value, was.Value)
+			if pinned {
+				d.Helpf("write its old number: `%s = %d`", v.Name, was.Value)
+			} else {
+				d.Helpf("put the values in the order that they had; new ones stand at the end")
+			}
 		case was != nil:
 			if before, is := c.goName(was.GoName.Name, was.Name), c.goName(v.GoName.Name, v.Name); before != is {
 				c.found(goNameChanged, v.At, was.At, fine, "`%s.%s` has another name in Go", path, v.Name).
@@ -41,6 +52,25 @@ func (c *comparer) values(o, n *resolve.Type, path string) {
 				Helpf("keep `%s = %d` for as long as there are messages with it", v.Name, v.Value)
 		}
 	}
+}
+
+// ascend reports whether n values or members could be given the numbers that they had: these ascend, and nothing new stands
+// before one, whose number would be another's then.
+func ascend(n int, old func(i int) (number uint64, ok bool)) bool {
+	var last uint64
+	isNew := false
+	for i := range n {
+		number, ok := old(i)
+		switch {
+		case !ok:
+			isNew = true
+			continue
+		case isNew, i > 0 && number <= last:
+			return false
+		}
+		last = number
+	}
+	return true
 }
 
 // gone is the verdict on a value or member that is no more. If its number stands for
@@ -68,13 +98,24 @@ func (c *comparer) members(o, n *resolve.Type, path string) {
 	for _, m := range n.Members {
 		nowNames[m.Type.String()], nowTags[m.Tag] = true, true
 	}
+	pinned := ascend(len(n.Members), func(i int) (uint64, bool) {
+		was := olds[n.Members[i].Type.String()]
+		if was == nil {
+			return 0, false
+		}
+		return was.Tag, true
+	})
 	replaced := map[*resolve.Member]bool{}
 	for _, m := range n.Members {
 		was, same := olds[m.Type.String()], tags[m.Tag]
 		switch {
 		case was != nil && was.Tag != m.Tag:
-			c.found(memberMoved, m.At, was.At, Verdict{}, "%s in `%s` has the tag %d, and had %d", quote(m.Type), path, m.Tag, was.Tag).
-				Helpf("write its old tag: `%s = %d`; new members stand at the end, and where one is gone the next tag is pinned", m.Type.Short(), was.Tag)
+			d := c.found(memberMoved, m.At, was.At, Verdict{}, "%s in `%s` has the tag %d, and had %d", quote(m.Type), path, m.Tag, was.Tag)
+			if pinned {
+				d.Helpf("write its old tag: `%s = %d`; new members stand at the end, and where one is gone the next tag is pinned", m.Type.Short(), was.Tag)
+			} else {
+				d.Helpf("put the members in the order that they had; new ones stand at the end, and where one is gone the next tag is pinned")
+			}
 		case was != nil:
 			c.types(was.Type, m.Type, path+"|"+m.Type.Short(), m.Type.At, was.Type.At)
 		case same != nil && !nowNames[c.memberName(same)]:
