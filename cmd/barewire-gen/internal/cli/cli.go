@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -159,6 +160,9 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	if err := notEmpty(cmd); err != nil {
 		return err
 	}
+	if err := cmd.ValidateFlagGroups(); err != nil {
+		return together(cmd, err)
+	}
 	if a.dir != "" {
 		info, err := os.Stat(a.dir)
 		if err != nil {
@@ -192,6 +196,20 @@ func notEmpty(cmd *cobra.Command) (err error) {
 		}
 	})
 	return err
+}
+
+// allSet ends cobra's words about flags of which there may be one.
+var allSet = regexp.MustCompile(`\[([^\[\]]+)\] were all set$`)
+
+// together says which flags do not go together.
+func together(cmd *cobra.Command, err error) error {
+	m := allSet.FindStringSubmatch(err.Error())
+	if m == nil {
+		return usagef(cmd, "%v", err)
+	}
+	names := strings.Fields(m[1])
+	last := len(names) - 1
+	return usagef(cmd, "--%s and --%s do not go together", strings.Join(names[:last], ", --"), names[last])
 }
 
 // report writes what was found where it belongs, and returns errFindings if

@@ -54,6 +54,7 @@ func (a *app) complete(root *cobra.Command) {
 	flags := map[string]cobra.CompletionFunc{
 		"format": words(formats...), "color": words("auto", "always", "never"), "spec": words("11", "12", "13", "14"),
 		"from": words("bytes", "hex", "json"), "to": words("text", "json", "bytes", "hex"),
+		"only": words("source", "wire", "memory"),
 	}
 	each := func(c *cobra.Command) {
 		for name, f := range flags {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/report"
 	"github.com/fidelityframework/barewire-gen/schema"
@@ -76,6 +77,16 @@ older version: a file, a directory or git:ref[:path].`,
 	fl.StringVar(&f.published, "published", "", "hold the schema to an older `version`: a file, a directory, or git:ref[:path]")
 	f.spec.bind(cmd)
 	return cmd
+}
+
+// besideList is a flag that asks for something else than the rules; empty where there is none.
+func (f *lintFlags) besideList(cmd *cobra.Command) (name string) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(fl *pflag.Flag) {
+		if fl.Changed && fl.Name != "list" {
+			name = fl.Name
+		}
+	})
+	return name
 }
 
 // check refuses flags that mean nothing together.
