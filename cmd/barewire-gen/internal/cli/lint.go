@@ -48,6 +48,9 @@ older version: a file, a directory or git:ref[:path].`,
 				if len(args) > 0 {
 					return usagef(cmd, "--list shows the rules, and takes no files")
 				}
+				if other := besideList(cmd); other != "" {
+					return usagef(cmd, "--list shows the rules, and --%s does not go with it", other)
+				}
 				if a.format == report.SARIF || a.format == report.GitHub {
 					return usagef(cmd, "--list has text and JSON; findings have %s", a.format)
 				}
@@ -80,7 +83,7 @@ older version: a file, a directory or git:ref[:path].`,
 }
 
 // besideList is a flag that asks for something else than the rules; empty where there is none.
-func (f *lintFlags) besideList(cmd *cobra.Command) (name string) {
+func besideList(cmd *cobra.Command) (name string) {
 	cmd.LocalNonPersistentFlags().VisitAll(func(fl *pflag.Flag) {
 		if fl.Changed && fl.Name != "list" {
 			name = fl.Name
