@@ -20,8 +20,9 @@ import (
 
 // Between programs of ours over iWARP: they tell each other over TCP what they are, as over other networks. Then the side that was dialed
 // waits by rdma_cm for one peer, at an address and port that it tells with a token, and the one that dials connects its queue pair
-// there and says the token. It reads a word of the peer's next, so that it is the first to send (RFC 5044, section 7.1), and says over TCP
-// that it is ready: from then on either may.
+// there and says the token. When the other side says over TCP that it is ready, it reads a word of the peer's, so that it is the first to send (RFC 5044,
+// section 7.1), and says that it is ready, too: from then on either may. siw does not look at what comes before it has told of the connection
+// (drivers/infiniband/sw/siw/siw_cm.c, siw_accept: the answer is sent, and then the socket becomes the queue pair's).
 
 // gate is where a peer's queue pair is waited for.
 type gate struct {
@@ -146,6 +147,9 @@ func (g *gate) admit(ctx context.Context, cancel context.CancelCauseFunc, s *str
 		ready <- err
 	}()
 	m, err := g.connect(ctx, q)
+	if err == nil {
+		err = say(s.conn, &exchange.Ready{})
+	}
 	if err != nil {
 		_ = s.conn.SetReadDeadline(past)
 		<-ready
@@ -191,12 +195,17 @@ func (d *domain) converseGate(ctx context.Context, conn net.Conn, hello []byte) 
 		if err == nil {
 			return q, nil
 		}
-		if why := hearRefusal(conn); why != nil {
+		if errors.Is(err, rdma.ErrRefused) {
+			return nil, err
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(partPatience))
+		if why := hearReady(conn); errors.Is(why, rdma.ErrRefused) {
 			return nil, why // the peer's own word
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) || try == 2 || ctx.Err() != nil {
 			return nil, err
 		}
+		_ = conn.SetReadDeadline(time.Now().Add(d.adapter.handshake))
 		d.adapter.logger.Debug("verbs: the gate refused, as siw does now and then; tried again", "peer", conn.RemoteAddr(), "reason", err)
 	}
 }
@@ -210,6 +219,9 @@ func (d *domain) enter(ctx context.Context, conn net.Conn, theirs *exchange.Setu
 	q, err := d.meet(ctx, m, gate, conn.RemoteAddr().String(), token)
 	if err == nil {
 		q.keys.flushAddr, q.keys.flushKey = theirs.FlushAddr, theirs.FlushKey
+		err = hearReady(conn)
+	}
+	if err == nil {
 		err = q.first(ctx)
 	}
 	if err == nil {
@@ -241,16 +253,6 @@ func (d *domain) proposeGate(conn net.Conn, hello []byte) (*exchange.Setup, *exc
 		return theirs, g, nil
 	}
 	return nil, nil, fmt.Errorf("%w: it said %T, and not where it waits", rdma.ErrProtocol, m)
-}
-
-// hearRefusal is the peer's word on why it did not connect, nil where there is none.
-func hearRefusal(conn net.Conn) error {
-	_ = conn.SetReadDeadline(time.Now().Add(partPatience))
-	m, err := readFrame(conn)
-	if r, ok := m.(*exchange.Refusal); ok && err == nil {
-		return fmt.Errorf("%w: %s", rdma.ErrRefused, r.Text)
-	}
-	return nil
 }
 
 // first reads a word of the peer's, before anybody else has the queue: the side that connects must be the first to send.

@@ -29,6 +29,17 @@ func device(t testing.TB) string {
 	return ""
 }
 
+// ofDevice is a provider for programs that grant atomics and read into any memory: over iWARP one that leaves the right out, and has open sinks.
+func ofDevice() rdma.Provider {
+	infos, _ := standard.Devices(context.Background())
+	for _, i := range infos {
+		if i.State == rdma.StateActive && i.Transport == kindIWARP.String() {
+			return rdmatest.WithoutAtomics(New(Options{OpenSinks: true}))
+		}
+	}
+	return standard
+}
+
 // TestConformance runs the suite of all providers on a device.
 func TestConformance(t *testing.T) {
 	name := device(t)

@@ -251,11 +251,14 @@ func (q *queue) welcome(conn net.Conn, own *gid, ours []byte) error {
 	return hearReady(conn)
 }
 
-// hearReady hears that the peer's queue pair is ready.
+// hearReady hears that the peer's queue pair is ready, or why it will not be.
 func hearReady(conn net.Conn) error {
 	m, err := readFrame(conn)
 	if err != nil {
 		return fmt.Errorf("it did not say that it is ready: %w", err)
+	}
+	if r, ok := m.(*exchange.Refusal); ok {
+		return fmt.Errorf("%w: %s", rdma.ErrRefused, r.Text)
 	}
 	if _, ok := m.(*exchange.Ready); !ok {
 		return fmt.Errorf("%w: it said %T before it was ready", rdma.ErrProtocol, m)

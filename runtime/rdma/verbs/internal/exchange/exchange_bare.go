@@ -1346,7 +1346,7 @@ func ValidateRefusalSlot(slot []byte, ix *wire.Index) error {
 	return wire.SlotTail(slot, RefusalSlotSize)
 }
 
-// The dialing side's queue pair is ready: now both are.
+// The dialing side's queue pair is ready: now both are. Over iWARP the other side says so first.
 type Ready struct{}
 
 // Equal reports whether x and y are the same on the wire.
