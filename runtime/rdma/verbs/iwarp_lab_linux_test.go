@@ -12,6 +12,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/rdmatest"
@@ -191,6 +193,12 @@ func oursOverIWARP(t *testing.T, p *Provider) {
 		defer a.Close()
 		doms[i] = must(a.NewDomain())(t).(*domain)
 	}
+	meetOverIWARP(t, doms)
+}
+
+// meetOverIWARP connects the first domain with the second.
+func meetOverIWARP(t *testing.T, doms [2]*domain) {
+	t.Helper()
 	l := must(doms[1].Listen(t.Context(), ""))(t)
 	came := make(chan error, 1)
 	go func() {
@@ -299,4 +307,37 @@ func TestIWARPEnds(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestIWARPClass looks at the packets of a connection for which a class of service was asked: siw sends them without, which doc.go says. Source: packet(7).
+func TestIWARPClass(t *testing.T) {
+	all := uint16(unix.ETH_P_IP>>8 | unix.ETH_P_IP&0xff<<8) // in network order
+	fd := must(unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, int(all)))(t)
+	defer unix.Close(fd)
+	p := New(Options{OpenSinks: true})
+	var doms [2]*domain
+	for i := range doms {
+		a := must(p.Open(t.Context(), device(t), &rdma.Config{DSCP: 46}))(t)
+		defer a.Close()
+		if got := a.(*adapter).class; got != 46<<2 {
+			t.Errorf("rdma_cm is asked for the class %#x", got)
+		}
+		doms[i] = must(a.NewDomain())(t).(*domain)
+	}
+	meetOverIWARP(t, doms)
+	seen := map[byte]int{}
+	b := make([]byte, 128)
+	for {
+		n, _, err := unix.Recvfrom(fd, b, unix.MSG_DONTWAIT)
+		if err != nil {
+			break
+		}
+		if n >= 20 && b[0]>>4 == 4 && b[9] == unix.IPPROTO_TCP && [4]byte(b[16:20]) == [4]byte{10, 99, 0, 1} {
+			seen[b[1]&^3]++
+		}
+	}
+	if len(seen) != 1 || seen[0] == 0 {
+		t.Errorf("packets by their class: %v; siw was known to send them all without one", seen)
+	}
+	t.Logf("packets by their class: %v", seen)
 }
