@@ -15,12 +15,13 @@ import (
 func init() {
 	otherWorlds["verbs"] = func(t *testing.T) *world {
 		var p rdma.Provider = verbs.New(verbs.Options{OpenSinks: true})
+		lacks := ""
 		for _, d := range must(p.Devices(t.Context()))(t) {
 			if d.Transport == "iWARP" {
-				p = rdmatest.WithoutAtomics(p)
+				p, lacks = rdmatest.WithoutAtomics(p), "an iWARP device of Linux has no atomic operations"
 				break
 			}
 		}
-		return &world{T: t, provider: p, address: func() string { return "" }}
+		return &world{T: t, provider: p, address: func() string { return "" }, lacks: lacks}
 	}
 }

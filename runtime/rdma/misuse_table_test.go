@@ -28,6 +28,7 @@ type misuse struct {
 	mistake string
 	ends    []string
 	how     string // how it is caught, or why it need not be
+	adds    bool   // commit needs atomics
 	only    string // the provider that commit is for, if not all; soft holds operations up
 	commit  func(w *world) error
 	is      []error  // that commit's error is
@@ -58,7 +59,7 @@ var catalogue = []misuse{
 		how: "Programs see no keys but in references; for providers they are two types."},
 	{n: 7, mistake: "remote write or atomics are granted without local write", ends: []string{harmless},
 		how:    "There is no such grant: the owner of a region may always write it.",
-		commit: everyGrantReceives},
+		commit: everyGrantReceives, adds: true},
 	{n: 8, mistake: "memory that cannot be written is registered for writing", ends: []string{atCompile},
 		how: "Only regions are registered, and their memory comes from an allocator that makes it writable."},
 	{n: 9, mistake: "remote rights are given on memory that was to be local", ends: []string{atCompile},
@@ -68,10 +69,10 @@ var catalogue = []misuse{
 		commit: writeReadOnly, is: []error{rdma.ErrRights}, says: []string{made, "write of 64 bytes", "posted at rdma/misuse_", "did not grant"}},
 	{n: 11, mistake: "atomics on memory that does not grant them", ends: []string{atCompile, atRun},
 		how:    "As 10.",
-		commit: atomicWithoutRight, is: []error{rdma.ErrRights}, says: []string{"fetch-and-add", "posted at rdma/misuse_", "did not grant"}},
+		commit: atomicWithoutRight, adds: true, is: []error{rdma.ErrRights}, says: []string{"fetch-and-add", "posted at rdma/misuse_", "did not grant"}},
 	{n: 12, mistake: "the connection lacks the access flag that the memory grants", ends: []string{harmless},
 		how:    "Connections have no flags of their own: what a region grants can be used.",
-		commit: connectionNeedsNoFlags},
+		commit: connectionNeedsNoFlags, adds: true},
 	{n: 13, mistake: "memory is deregistered right after posting", ends: []string{atRun, vetted("BW5108")}, only: "soft",
 		how:    "Operations in flight are counted at the region.",
 		commit: deregisterInFlight, is: []error{barewire.ErrInFlight}, says: []string{made, "posted at rdma/misuse_", "wait for them first"}},
@@ -134,10 +135,10 @@ var catalogue = []misuse{
 		how: "Inline data is no part of the interface: a provider that has it uses it as far as it goes."},
 	{n: 34, mistake: "more segments than the device takes", ends: []string{atRun},
 		how:    "An operation has one; only WriteGather takes more, and counts them.",
-		commit: tooManySegments, is: []error{rdma.ErrLength}, says: []string{made, "5 spans", "1 to 4"}},
+		commit: tooManySegments, is: []error{rdma.ErrLength}, says: []string{made, "5 spans", "this device takes 1 to"}},
 	{n: 35, mistake: "more reads and atomics outstanding than the device takes", ends: []string{harmless},
 		how:    "soft and shm have no such limit. Over iWARP the sides tell each other theirs when they connect, and what is beyond waits in the queue.",
-		commit: manyReads},
+		commit: manyReads, adds: true},
 	{n: 36, mistake: "an atomic on a word that is not aligned, or of another size", ends: []string{atCompile, atRun},
 		how:    "Atomics take references to fields of 8 bytes; fields with #@atomic are aligned, and the generator warns of a type that grants atomics and has none (BW3011).",
 		commit: misalignedAtomic, is: []error{rdma.ErrMisaligned}, says: []string{"fetch-and-add", "#@atomic"}},

@@ -24,6 +24,7 @@ type world struct {
 	provider rdma.Provider
 	fabric   *soft.Fabric  // nil over another provider
 	address  func() string // one that nobody listens at
+	lacks    string        // why its device has no atomics, if that is so
 }
 
 // otherWorlds are those beside soft, by name, where there are any.
@@ -94,6 +95,9 @@ func TestMisuse(t *testing.T) {
 // try commits the mistake and holds the error to what the catalogue says.
 func (m *misuse) try(w *world) (text string) {
 	w.Helper()
+	if m.adds && w.lacks != "" {
+		w.Skip(w.lacks)
+	}
 	err := m.commit(w)
 	if len(m.is) == 0 {
 		if err != nil {

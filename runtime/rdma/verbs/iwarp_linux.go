@@ -4,8 +4,10 @@ package verbs
 
 import (
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma/verbs/internal/abi"
 )
@@ -97,6 +99,62 @@ func (q *queue) Lacks(v rdma.Verb) string {
 		return "an iWARP device has no atomic operations"
 	}
 	return ""
+}
+
+// settlePatience is how long the peer has to answer a read, when a key that it had has ended.
+const settlePatience = 5 * time.Second
+
+// settle waits until what the peer had under way with a key that was just deregistered is over: siw still places what comes of a segment that it
+// has begun with (drivers/infiniband/sw/siw/siw_qp_rx.c, siw_proc_write). The answer to a read of this side's comes behind that, on the one connection of
+// TCP. Where there is none the queue fails, and moving its queue pair to ERR waits for what is being placed.
+func (q *queue) settle() {
+	if !q.framed {
+		return
+	}
+	q.bindMu.Lock()
+	defer q.bindMu.Unlock()
+	id, err := q.postProbe()
+	end, pause := time.Now().Add(settlePatience), 10*time.Microsecond
+	for ; err == nil; pause = min(2*pause, time.Millisecond) {
+		status, done, wrong := q.bound(id)
+		switch {
+		case wrong != nil || done && status != abi.WCSuccess:
+			err = errGone
+		case done:
+			return
+		case time.Now().After(end):
+			err = rdma.ErrTimeout
+			q.fail(q.lost("it did not answer a read within %v", settlePatience), "it does not answer")
+		}
+		time.Sleep(pause)
+	}
+	q.hw.toError(q.dom)
+}
+
+// postProbe reads the peer's word for this side alone.
+func (q *queue) postProbe() (id uint64, err error) {
+	q.postMu.Lock()
+	defer q.postMu.Unlock()
+	if err := q.usable(); err != nil {
+		return 0, err
+	}
+	q.bindSeq++
+	id = isBind | q.bindSeq
+	b, at := q.out.block, sendsAt
+	b.Put64(at+abi.SendID, id)
+	b.Put64(at+abi.SendNext, 0)
+	b.Put32(at+abi.SendOpcode, abi.OpRead)
+	b.Put32(at+abi.SendFlags, abi.FlagSignaled)
+	b.Put64(at+abi.SendRemoteAddr, q.keys.flushAddr)
+	b.Put32(at+abi.SendRKey, q.keys.flushKey)
+	q.land(0, 0)
+	q.out.args = [3]uintptr{q.hw.qp, b.Addr(at), b.Addr(badAt)}
+	rc := int32(dl.Fast(q.calls.postSend, q.out.args[:]))
+	b.Put64(at+abi.SendNext, uint64(b.Addr(at+abi.SendSize)))
+	if rc != 0 {
+		return 0, syscall.Errno(max(rc, -rc))
+	}
+	return id, nil
 }
 
 // putOff has the queue be accepted with its first receives, or a little later without.

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -300,9 +302,16 @@ func (d *domain) Deregister(_ context.Context, k rdma.Keys) error {
 func (d *domain) end(r *region) error {
 	d.mu.Lock()
 	r.dead.Store(true)
+	told := slices.Collect(maps.Keys(r.told))
 	d.tellEnded(r)
 	d.mu.Unlock()
-	return d.release(r)
+	if err := d.release(r); err != nil {
+		return err
+	}
+	for _, q := range told {
+		q.settle()
+	}
+	return nil
 }
 
 // tellEnded tells the peers who know a region's key that it has ended. The domain is locked.

@@ -882,7 +882,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	if (fake_gone)
 		return EIO;
 	pthread_mutex_lock(&big);
-	if (a->qp_state == IBV_QPS_ERR && fake_still > 1)
+	if (!(mask & IBV_QP_STATE))
+		; // nothing here looks at what else there is
+	else if (a->qp_state == IBV_QPS_ERR && fake_still > 1)
 		p->state = p->qp.state = IBV_QPS_ERR;
 	else if (a->qp_state == IBV_QPS_ERR)
 		flush(p);
