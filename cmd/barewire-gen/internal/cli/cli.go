@@ -83,6 +83,7 @@ type app struct {
 	screen io.Writer // what out writes to, which may be a terminal
 
 	dir     string         // -C
+	gitDir  string         // where git works, if not in dir
 	ref     string         // what git calls the commit that an older version was read from
 	mends   *report.Mended // what --fix made
 	format  report.Format

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +27,9 @@ func (a *app) fromGit(cmd *cobra.Command, spec string, args []string) ([]*source
 	ref, below, hasPath := strings.Cut(spec, ":")
 	if ref == "" {
 		return nil, usagef(cmd, "git: no ref is named, as in git:HEAD or git:v1.2:proto")
+	}
+	if !hasPath {
+		a.inRepositoryOf(args)
 	}
 	commit, err := a.git(cmd, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
@@ -56,14 +61,49 @@ func (a *app) fromGit(cmd *cobra.Command, spec string, args []string) ([]*source
 	return a.gitFiles(cmd, ref, at, paths)
 }
 
+// inRepositoryOf has git work in the repository of files that are named from the root of the system, wherever the command works.
+func (a *app) inRepositoryOf(args []string) {
+	if slices.ContainsFunc(args, func(arg string) bool { return !filepath.IsAbs(arg) }) {
+		return
+	}
+	a.gitDir = args[0]
+	if info, err := os.Stat(args[0]); err == nil && !info.IsDir() {
+		a.gitDir = filepath.Dir(args[0])
+	}
+}
+
 // gitHas reports whether a commit has a file or a directory.
 func (a *app) gitHas(cmd *cobra.Command, commit, p string) bool {
+	_, kind, err := a.gitObject(cmd, commit, p)
+	return err == nil && (kind == "blob" || kind == "tree")
+}
+
+// gitObject is what a commit has at a path, where a symbolic link stands for what it leads to: git keeps the link itself,
+// whose text is no schema.
+func (a *app) gitObject(cmd *cobra.Command, commit, p string) (id, kind string, err error) {
 	if p == "." {
 		p = ""
 	}
-	kind, err := a.git(cmd, "cat-file", "-t", commit+":"+p)
-	kind = bytes.TrimSpace(kind)
-	return err == nil && (string(kind) == "blob" || string(kind) == "tree")
+	name := commit + ":" + p
+	if p == "" || strings.Contains(p, "\n") { // the top, and what cannot be asked for in a line
+		out, err := a.git(cmd, "cat-file", "-t", name)
+		return name, strings.TrimSpace(string(out)), err
+	}
+	out, err := a.gitFed(cmd, name+"\n", "cat-file", "--batch-check", "--follow-symlinks")
+	if err != nil {
+		return "", "", err
+	}
+	first, rest, _ := strings.Cut(strings.TrimRight(string(out), "\n"), "\n")
+	words := strings.Fields(first)
+	switch {
+	case len(words) == 3:
+		return words[0], words[1], nil
+	case len(words) == 2 && words[0] == "symlink":
+		return "", "", fmt.Errorf("it is a symbolic link to %s, which is not in the repository", rest)
+	case len(words) == 2 && words[0] == "loop":
+		return "", "", errors.New("it is a symbolic link that leads to itself")
+	}
+	return "", "", errors.New("it is not there, or a symbolic link that leads nowhere")
 }
 
 // noCommit says why git knows nothing by a ref.
@@ -91,6 +131,7 @@ func (a *app) missing(cmd *cobra.Command, ref, commit, p string) error {
 	}
 	dir := path.Dir(p)
 	names, err := a.gitNames(cmd, commit, strings.TrimPrefix(dir, "."))
+	names = slices.DeleteFunc(names, func(name string) bool { return name == p }) // a link that leads nowhere
 	if err != nil || len(names) == 0 || path.Ext(p) != ".bare" {
 		return fmt.Errorf("git: %s has no %s; if that is new or was renamed, compare its directory, or name what it was: git:%s:PATH", ref, p, ref)
 	}
@@ -146,7 +187,11 @@ func (a *app) gitFiles(cmd *cobra.Command, ref, commit string, paths []string) (
 			return nil, fmt.Errorf("git: %s has no %s%s", ref, orTop(p), because(err))
 		}
 		for _, name := range names {
-			text, err := a.git(cmd, "cat-file", "blob", commit+":"+name)
+			id, _, err := a.gitObject(cmd, commit, name)
+			if err != nil {
+				return nil, fmt.Errorf("git: %s:%s%s", ref, name, because(err))
+			}
+			text, err := a.git(cmd, "cat-file", "blob", id)
 			if err != nil {
 				return nil, fmt.Errorf("git: %s:%s%s", ref, name, because(err))
 			}
@@ -168,14 +213,14 @@ func orTop(p string) string {
 
 // gitNames is a file, or the .bare files of a directory.
 func (a *app) gitNames(cmd *cobra.Command, commit, p string) (names []string, err error) {
-	kind, err := a.git(cmd, "cat-file", "-t", commit+":"+p)
+	id, kind, err := a.gitObject(cmd, commit, p)
 	if err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(string(kind)) == "blob" {
+	if kind == "blob" {
 		return []string{p}, nil
 	}
-	list, err := a.git(cmd, "ls-tree", "-z", "--name-only", commit+":"+p)
+	list, err := a.git(cmd, "ls-tree", "--full-tree", "-z", "--name-only", id) // of the tree as it is, wherever git works
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +234,13 @@ func (a *app) gitNames(cmd *cobra.Command, commit, p string) (names []string, er
 
 // git runs git where the command works, and returns what it writes. It reads only.
 func (a *app) git(cmd *cobra.Command, args ...string) ([]byte, error) {
+	return a.gitFed(cmd, "", args...)
+}
+
+// gitFed is git with something on its standard input.
+func (a *app) gitFed(cmd *cobra.Command, in string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(cmd.Context(), "git", args...)
-	c.Dir = a.dir
+	c.Dir, c.Stdin = cmp.Or(a.gitDir, a.dir), strings.NewReader(in)
 	c.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
 	var out, errs bytes.Buffer
 	c.Stdout, c.Stderr = &limited{Buffer: &out, left: parser.MaxFile + 1}, &errs
