@@ -106,9 +106,13 @@ func (a *app) initialize(cmd *cobra.Command, args []string, pkg string) error {
 	return nil
 }
 
-// quoteArg is a word for a go:generate line, which splits at spaces and knows Go's quotes.
+// quoteArg is a file's name for a go:generate line, which splits at spaces and knows Go's quotes. It is no flag.
 func quoteArg(s string) string {
-	if strings.ContainsAny(s, " \t\"$") {
+	if strings.HasPrefix(s, "-") {
+		s = "./" + s
+	}
+	s = strings.ReplaceAll(s, "$", "${DOLLAR}") // what the go command has for it
+	if strings.ContainsAny(s, " \t\"\\") {
 		return fmt.Sprintf("%q", s)
 	}
 	return s

@@ -126,7 +126,7 @@ func (r *Rows) Scalar(v Value) {
 		r.pad = false
 		r.row(v.At, v.End, t, "padding", "padding")
 	case t.Kind == resolve.Str || t.Kind == resolve.Data:
-		r.row(v.At, v.Body, t, "length", count(v.Bits, "byte"))
+		r.length(v)
 		if v.Bits > 0 {
 			r.row(v.Body, v.End, t, "content", content(v))
 		}
@@ -142,6 +142,9 @@ func (r *Rows) Scalar(v Value) {
 	}
 	r.done(v.End)
 }
+
+// length tells of the length of a str or data.
+func (r *Rows) length(v Value) { r.row(v.At, v.Body, v.Type, "length", count(v.Bits, "byte")) }
 
 // content is the text of a str; bytes of a data that are no text stand in the row anyway.
 func content(v Value) string {

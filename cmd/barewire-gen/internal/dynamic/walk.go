@@ -250,6 +250,9 @@ func (w *walker) octets(v *Value) *wire.Error {
 	v.End = v.Body + int(v.Bits)
 	v.Raw = w.b[v.Body:v.End]
 	if v.Type.Kind == resolve.Str && !utf8.Valid(v.Raw) {
+		if r, ok := w.v.(*Rows); ok {
+			r.length(*v) // which was read, whatever follows
+		}
 		return &wire.Error{Kind: wire.ErrUTF8, Offset: v.Body}
 	}
 	return nil
