@@ -75,6 +75,10 @@ func (a *app) initialize(cmd *cobra.Command, args []string, pkg string) error {
 		if dir = filepath.Clean(dir); filepath.Ext(file) != ".bare" {
 			return usagef(cmd, "`%s` is no name of a schema; they end in .bare", args[0])
 		}
+		if strings.ContainsAny(file[:1], "-_.") {
+			return usagef(cmd, "the Go file that is made of `%s` would begin with `%s`, too, and the go command passes over it or refuses it; begin with a letter",
+				file, file[:1])
+		}
 	}
 	if err := a.inModule(dir); err != nil {
 		return err
@@ -106,11 +110,8 @@ func (a *app) initialize(cmd *cobra.Command, args []string, pkg string) error {
 	return nil
 }
 
-// quoteArg is a file's name for a go:generate line, which splits at spaces and knows Go's quotes. It is no flag.
+// quoteArg is a word for a go:generate line, which splits at spaces and knows Go's quotes.
 func quoteArg(s string) string {
-	if strings.HasPrefix(s, "-") {
-		s = "./" + s
-	}
 	s = strings.ReplaceAll(s, "$", "${DOLLAR}") // what the go command has for it
 	if strings.ContainsAny(s, " \t\"\\") {
 		return fmt.Sprintf("%q", s)
