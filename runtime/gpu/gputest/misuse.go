@@ -39,7 +39,10 @@ func closedInFlight(e *env) {
 	e.must(op.Wait(e.ctx))
 	e.must(next.Wait(e.ctx))
 	// What has ended, and nobody waited for, is in nobody's way.
-	if r.Len() == count {
+	switch {
+	case r.Len() == count && h.Len() != count: // what had both ended between the two
+		e.must(r.Close())
+	case r.Len() == count:
 		if _, err := gpu.CopyToHost(e.q, gpu.All(h), gpu.All(r)); err == nil {
 			for range 1000 {
 				if err = r.Close(); !errors.Is(err, barewire.ErrInFlight) {
