@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/fidelityframework/barewire-gen/schema/ast"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
@@ -197,13 +198,18 @@ func (r *resolver) checkField(f *Field) {
 	to := f.Ref.Decl
 	for _, right := range f.Ref.Rights {
 		if !slices.ContainsFunc(to.Rights, func(q Right) bool { return q.Name == right.Name }) {
+			var all []string // those that it lists, and this one
+			for _, q := range to.Rights {
+				all = append(all, q.Name)
+			}
+			all = append(all, right.Name)
 			at := to.RightsAt
 			if !at.IsValid() {
 				at = to.At
 			}
 			r.report(diag.Errorf(diag.AnnotationConflict, right.At, "regions of `%s` never grant %s", to.Name, right.Name).
 				Also(at, "its `#@register` would have to list it").
-				Helpf("write `#@register(%s)` above `%s`", right.Name, to.Name))
+				Helpf("write `#@register(%s)` above `%s`", strings.Join(all, ", "), to.Name))
 		}
 	}
 }
