@@ -229,7 +229,7 @@ func (l *Layouts) unbounded(i *info) string {
 		return ""
 	}
 	name := ""
-	if path := strings.TrimPrefix(i.loose.path(), "."); path != "" {
+	if path := strings.TrimLeft(i.loose.path(), ".|"); path != "" {
 		name = "`" + path + "`: "
 	}
 	switch t.Kind {

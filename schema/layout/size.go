@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
 
 	"github.com/fidelityframework/barewire-gen/schema/resolve"
 )
@@ -175,7 +174,7 @@ func (l *Layouts) union(i *info, t *resolve.Type) {
 		i.invalid = i.invalid || e.invalid
 		i.Min = min(i.Min, add(tag, e.Min))
 		if e.Class == Variable && class != Variable {
-			class, i.loose = Variable, e.loose.or(m.Type).in("|"+strconv.FormatUint(m.Tag, 10))
+			class, i.loose = Variable, e.loose.or(m.Type).in("|"+m.Type.Short())
 		}
 		i.Max = max(i.Max, add(tag, e.Max))
 		if e.Class == Bounded {
