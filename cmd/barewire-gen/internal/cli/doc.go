@@ -26,6 +26,9 @@ needs no network, or Markdown. It goes to the standard output, or to a file; bes
 file, --format=json, github or sarif writes what lint finds.`,
 		Example: "  barewire-gen doc telemetry.bare\n  barewire-gen doc --markdown --out=telemetry.md telemetry.bare",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if out == stdoutArg {
+				out = ""
+			}
 			if a.format.IsMachine() && out == "" {
 				return usagef(cmd, "the page goes to the standard output, and so does --format=%s, which is for findings; give --out", a.format)
 			}
@@ -33,7 +36,7 @@ file, --format=json, github or sarif writes what lint finds.`,
 			if err != nil {
 				return err
 			}
-			if cmd.Flags().Changed("out") {
+			if out != "" {
 				if err := a.notAnInput(cmd, out, files); err != nil {
 					return err
 				}

@@ -16,6 +16,7 @@ import (
 const (
 	stdinArg  = "-"       // how a command line names the standard input
 	stdinName = "<stdin>" // how messages name it
+	stdoutArg = "-"       // how a command line names the standard output
 )
 
 // path is where a file name from the command line points, with -C.
