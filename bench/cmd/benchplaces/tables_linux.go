@@ -213,12 +213,18 @@ func fill(p *cxl.Pool, percent int) (kept []*barewire.Region[regions.Packet, bar
 	return kept, nil
 }
 
-// elements is how many a loop goes over: they stay in the nearest cache.
-const elements = 256
+// loops are over elements, wherever they lie: so few that they stay in the nearest cache, and so many that what is done once does not count.
+func loops(quick bool) ([]*table, error) {
+	few, err := loopsOver(256)
+	if err != nil || quick {
+		return few, err
+	}
+	many, err := loopsOver(4096)
+	return append(few, many...), err
+}
 
-// loops are over elements, wherever they lie.
-func loops(bool) ([]*table, error) {
-	t := &table{title: fmt.Sprintf("read a field of each of %d elements", elements), ours: 1, most: 1.1}
+func loopsOver(elements int) ([]*table, error) {
+	t := &table{title: fmt.Sprintf("read a field of each of %d elements", elements), ours: 2, most: 1.1}
 	b := make([]byte, elements*packet+packet)
 	off := 0
 	s, err := regions.PacketSliceOver(b[off : off+elements*packet])
@@ -229,15 +235,7 @@ func loops(bool) ([]*table, error) {
 	if err != nil {
 		return nil, err
 	}
-	slice := func(over func([]regions.Packet) uint64) func(int) error {
-		return func(n int) error {
-			for range n {
-				runtime.KeepAlive(over(s))
-			}
-			return nil
-		}
-	}
-	t.rows = append(t.rows, &row{name: "a slice", run: fastest(slice(overSlice), slice(overSliceToo))})
+	t.rows = append(t.rows, &row{name: "a slice of Go's", run: fastest(slice(s, overSlice), slice(s, overSliceToo))})
 	p, err := pool()
 	if err != nil {
 		return nil, err
@@ -259,13 +257,24 @@ func loops(bool) ([]*table, error) {
 	)
 }
 
+// slice is loops over a slice.
+func slice(s []regions.Packet, over func([]regions.Packet) uint64) func(int) error {
+	return func(n int) error {
+		for range n {
+			runtime.KeepAlive(over(s))
+		}
+		return nil
+	}
+}
+
 // closing adds what is closed after the table.
 func closing(t *table, f func() error) error {
 	t.close = append(t.close, f)
 	return nil
 }
 
-// loop adds a row over a window.
+// loop adds a row over a slice in a region's memory, and one over a window on it, which is held to it: how long memory takes hangs on where
+// it lies, for a slice of Go's, too.
 func loop[R barewire.HostAddressable](t *table, name string, alloc func() (*barewire.Region[regions.Packet, R, barewire.Unregistered], error)) error {
 	r, err := alloc()
 	if err != nil {
@@ -283,6 +292,11 @@ func loop[R barewire.HostAddressable](t *table, name string, alloc func() (*bare
 			return nil
 		}
 	}
-	t.rows = append(t.rows, &row{name: "a window, " + name, run: fastest(window(overWindow), window(overWindowToo))})
+	in, err := barewire.Slice(w)
+	if err != nil {
+		return errors.Join(err, w.Close(), r.Close())
+	}
+	bare := &row{name: "a slice, " + name, run: fastest(slice(in, overSlice), slice(in, overSliceToo))}
+	t.rows = append(t.rows, bare, &row{name: "a window, " + name, to: bare, run: fastest(window(overWindow), window(overWindowToo))})
 	return closing(t, func() error { return errors.Join(w.Close(), r.Close()) })
 }
