@@ -174,7 +174,8 @@ func Num[N Number](v N) Arg {
 }
 
 // Launch starts a kernel with arguments, behind what was posted on the queue before. Until it has ended ([Op.Wait]) the host must touch
-// none of its memory, but as [In] and [Shared] say. Nobody checks that the arguments are those that the kernel was written for; how many they are, and how long, OpenCL does.
+// none of its memory, but as [In] and [Shared] say. Nobody checks that the arguments are those that the kernel was written for, but OpenCL
+// how many they are, and how long, and where its driver tells what is memory and what a number (PoCL does), that they are that.
 //
 // It is refused, and nothing is posted, where memory is closed, mapped, acquired by the host, or another device's, or the kernel is. The error is
 // an [*OpError] around the reason.

@@ -28,7 +28,8 @@ type library struct {
 	svmAlloc, svmFree, enqueueSVMMap, enqueueSVMUnmap, enqueueSVMFill call
 	enqueueSVMCopy                                                    call
 	createProgram, buildProgram, getBuildInfo, releaseProgram         call
-	createKernel, releaseKernel, getKernelInfo, setArg, setArgSVM     call
+	createKernel, releaseKernel, getKernelInfo, getArgInfo            call
+	setArg, setArgSVM                                                 call
 	enqueueKernel, getEventInfo, releaseEvent                         call
 }
 
@@ -83,6 +84,7 @@ func open(path string) (*library, error) {
 		{&l.createProgram, "clCreateProgramWithSource"}, {&l.buildProgram, "clBuildProgram"},
 		{&l.getBuildInfo, "clGetProgramBuildInfo"}, {&l.releaseProgram, "clReleaseProgram"},
 		{&l.createKernel, "clCreateKernel"}, {&l.releaseKernel, "clReleaseKernel"}, {&l.getKernelInfo, "clGetKernelInfo"},
+		{&l.getArgInfo, "clGetKernelArgInfo"},
 		{&l.setArg, "clSetKernelArg"}, {&l.setArgSVM, "clSetKernelArgSVMPointer"},
 		{&l.enqueueKernel, "clEnqueueNDRangeKernel"}, {&l.getEventInfo, "clGetEventInfo"}, {&l.releaseEvent, "clReleaseEvent"},
 	} {

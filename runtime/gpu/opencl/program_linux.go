@@ -14,7 +14,19 @@ import (
 const (
 	buildLog      = 0x1183 // CL_PROGRAM_BUILD_LOG
 	kernelNumArgs = 0x1191 // CL_KERNEL_NUM_ARGS
+	argAddress    = 0x1196 // CL_KERNEL_ARG_ADDRESS_QUALIFIER
 	logBytes      = 16 << 10
+
+	// Without it a driver need not keep what a kernel's parameters are.
+	keepArgInfo = "-cl-kernel-arg-info"
+)
+
+// What a kernel's parameter is: CL_KERNEL_ARG_ADDRESS_GLOBAL and the others. 0: the driver does not say.
+const (
+	argGlobal   = 0x119b
+	argLocal    = 0x119c
+	argConstant = 0x119d
+	argPrivate  = 0x119e
 )
 
 // program is a program that was built.
@@ -28,7 +40,7 @@ type program struct {
 // kernel is one of its functions. Its arguments are set before each start: one at a time.
 type kernel struct {
 	id   uintptr
-	args int
+	args []uint32 // what each parameter is
 	mu   sync.Mutex
 }
 
@@ -44,10 +56,11 @@ func (a *adapter) Load(source []byte) (gpu.Program, error) {
 	if err != nil {
 		return nil, a.see(err)
 	}
-	dev := heap()
+	dev, opt := heap(), text(keepArgInfo)
 	dev[0] = uint64(a.found.id)
-	err = l.buildProgram.do("", id, 1, addr(dev), 0, 0, 0)
+	err = l.buildProgram.do("", id, 1, addr(dev), addr(&opt[0]), 0, 0)
 	runtime.KeepAlive(dev)
+	runtime.KeepAlive(opt)
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, a.log(id))
 		_ = l.releaseProgram.do("", id)
@@ -80,11 +93,31 @@ func (p *program) Kernel(name string) (gpu.Code, error) {
 		_ = l.releaseKernel.do("", id)
 		return nil, err
 	}
-	k.args = int(uint32(out[0]))
+	k.args = make([]uint32, uint32(out[0]))
+	for i := range k.args {
+		if l.getArgInfo.do(name, id, uintptr(i), argAddress, 4, addr(out), 0) == nil {
+			k.args[i] = uint32(out[0])
+		}
+	}
 	p.mu.Lock()
 	p.ks = append(p.ks, k)
 	p.mu.Unlock()
 	return k, nil
+}
+
+// takes is an error where a parameter is of another kind than the argument. OpenCL looks at sizes only, and an address is as long as a number
+// of 8 bytes: drivers take the one for the other.
+func (k *kernel) takes(i int, a *gpu.ArgWork) error {
+	mem := a.Mem != nil || a.Host != nil
+	switch at := k.args[i]; {
+	case at == argLocal:
+		return fmt.Errorf("%w: the kernel takes memory of a group there, which nothing here gives: have it declare that itself", gpu.ErrArgs)
+	case mem && at == argPrivate:
+		return fmt.Errorf("%w: memory, and the kernel takes a number there", gpu.ErrArgs)
+	case !mem && (at == argGlobal || at == argConstant):
+		return fmt.Errorf("%w: a number, and the kernel takes memory there", gpu.ErrArgs)
+	}
+	return nil
 }
 
 // Close releases the program, and its kernels.

@@ -103,8 +103,8 @@ func (s *stream) Launch(slot int, w *gpu.LaunchWork) error {
 	k := w.Code.(*kernel)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(w.Args) != k.args {
-		return fmt.Errorf("%w: it takes %d, and is given %d", gpu.ErrArgs, k.args, len(w.Args))
+	if len(w.Args) != len(k.args) {
+		return fmt.Errorf("%w: it takes %d, and is given %d", gpu.ErrArgs, len(k.args), len(w.Args))
 	}
 	var subs []uintptr
 	defer func() {
@@ -113,6 +113,9 @@ func (s *stream) Launch(slot int, w *gpu.LaunchWork) error {
 		}
 	}()
 	for i := range w.Args {
+		if err := k.takes(i, &w.Args[i]); err != nil {
+			return fmt.Errorf("argument %d: %w", i, err)
+		}
 		sub, err := s.arg(k, i, &w.Args[i])
 		if err != nil {
 			return s.a.see(fmt.Errorf("argument %d: %w", i, err))
