@@ -195,6 +195,9 @@ func Launch(q *Queue, k *Kernel, grid Grid, args ...Arg) (Op, error) {
 	if k.m.dev != q.dev {
 		return Op{}, q.refuse("kernel "+k.name, 0, nil, fmt.Errorf("%w: it was loaded on %s", ErrOtherDevice, k.m.dev.name))
 	}
+	if grid.wrong != nil {
+		return Op{}, q.refuse("kernel "+k.name, 0, nil, grid.wrong)
+	}
 	if len(args) > MaxArgs {
 		return Op{}, q.refuse("kernel "+k.name, 0, nil, fmt.Errorf("%w: %d, and there can be %d", ErrArgs, len(args), MaxArgs))
 	}

@@ -2,6 +2,8 @@ package gpu
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"os"
 	"unsafe"
 )
@@ -198,10 +200,21 @@ type ArgWork struct {
 type Grid struct {
 	Groups  [3]uint32 // CUDA: the grid, in blocks
 	Threads [3]uint32 // of a group. CUDA: the block. OpenCL: the local size
+
+	wrong error // why it is none: see [Line]
 }
 
-// Line is n threads in one dimension, in groups of so many; n that is no multiple makes a group more.
+// Line is n threads in one dimension, in groups of so many; n that is no multiple makes a group more. [Launch] refuses what is no line: less than
+// one thread ([ErrEmpty]), and more groups, or threads of a group, than a Grid can say ([ErrArgs]).
 func Line(n, group int) Grid {
-	n, group = max(n, 1), max(group, 1)
-	return Grid{Groups: [3]uint32{uint32((n + group - 1) / group)}, Threads: [3]uint32{uint32(group)}}
+	if group == 0 {
+		group = 1
+	}
+	switch {
+	case n < 1:
+		return Grid{wrong: fmt.Errorf("%w: a line of %d threads", ErrEmpty, n)}
+	case group < 0 || uint64(group) > math.MaxUint32 || uint64((n-1)/group) >= math.MaxUint32:
+		return Grid{wrong: fmt.Errorf("%w: a line of %d threads in groups of %d; there are at most %d of either", ErrArgs, n, group, uint32(math.MaxUint32))}
+	}
+	return Grid{Groups: [3]uint32{uint32((n-1)/group + 1)}, Threads: [3]uint32{uint32(group)}}
 }

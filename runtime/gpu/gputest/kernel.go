@@ -2,6 +2,8 @@ package gputest
 
 import (
 	"errors"
+	"fmt"
+	"math"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/gpu"
@@ -74,6 +76,19 @@ func kernelRefused(e *env) {
 		if !errors.Is(err, c.want) {
 			e.Errorf("%s: got %v, want %v", c.why, err, c.want)
 		}
+	}
+	for _, c := range []struct {
+		n, group int
+		want     error
+	}{{0, 64, gpu.ErrEmpty}, {-1, 64, gpu.ErrEmpty}, {math.MinInt, 1, gpu.ErrEmpty}, {8, -1, gpu.ErrArgs}, {math.MaxInt, math.MinInt, gpu.ErrArgs}} {
+		_, err := gpu.Launch(e.q, k, gpu.Line(c.n, c.group), gpu.Mem(gpu.All(r)), n, f)
+		e.refused(err, c.want, fmt.Sprintf("a line of %d threads", c.n))
+	}
+	if big := math.MaxInt; uint64(big) > math.MaxUint32 { // not on 32 bits
+		_, err := gpu.Launch(e.q, k, gpu.Line(big>>31+2, 1), gpu.Mem(gpu.All(r)), n, f) // whose low half is one
+		e.refused(err, gpu.ErrArgs, "at most 4294967295 of either")
+		_, err = gpu.Launch(e.q, k, gpu.Line(big, big), gpu.Mem(gpu.All(r)), n, f)
+		e.refused(err, gpu.ErrArgs, "at most")
 	}
 	if !e.dev.Info().Facts.Pageable {
 		_, err := gpu.Launch(e.q, k, gpu.Grid{}, gpu.Mem(gpu.All(h)), n, f)
