@@ -75,8 +75,9 @@ func (m *memory) acquire(ctx context.Context, drop func()) error {
 
 // claim notes that the host takes the memory, unless it has it. While somebody else takes it, or gives it back, it waits for what becomes of that.
 func (m *memory) claim(ctx context.Context) (err error) {
+	at := where.Quick() // not further in: a mark has the innermost calls only
 	if late := until(ctx, func() (settled bool) {
-		settled, err = m.tryClaim()
+		settled, err = m.tryClaim(at)
 		return settled
 	}); late != nil {
 		return fmt.Errorf("it is being acquired or released, since %s: %w", m.since(), late)
@@ -84,14 +85,14 @@ func (m *memory) claim(ctx context.Context) (err error) {
 	return err
 }
 
-// tryClaim is claim without waiting.
-func (m *memory) tryClaim() (settled bool, err error) {
+// tryClaim is claim without waiting, for who asked at a place.
+func (m *memory) tryClaim(at where.Mark) (settled bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch m.has {
 	case hostNot:
 		m.has = hostTakes
-		m.at.Fill()
+		m.at = at
 	case hostMapped:
 		err = fmt.Errorf("%w, at %s", ErrMapped, m.at)
 	case hostAcquired:
