@@ -43,14 +43,15 @@ type printer struct {
 	columns int // 0: as many as it takes
 }
 
-// line writes a sentence. Where it is broken, the rest stands further in.
+// line writes a sentence. Where it is broken, the rest stands further in. Names in a tree that somebody else made cannot steer the terminal.
 func (p *printer) line(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
-	if p.columns > 0 {
-		text := strings.TrimLeft(s, "\n") // an empty line may stand before it
-		s = s[:len(s)-len(text)] + terminal.Wrap(text, p.columns, "  ")
+	text := strings.TrimLeft(s, "\n") // an empty line may stand before it
+	p.b.WriteString(s[:len(s)-len(text)])
+	if text = terminal.Visible(text); p.columns > 0 {
+		text = terminal.Wrap(text, p.columns, "  ")
 	}
-	p.b.WriteString(s + "\n")
+	p.b.WriteString(text + "\n")
 }
 
 // table writes rows of cells in columns, two blanks before them. The last cell of a row is broken where there is no more
@@ -59,6 +60,9 @@ func (p *printer) table(rows [][]string) {
 	var t bytes.Buffer
 	w := tabwriter.NewWriter(&t, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
+		for i, c := range row {
+			row[i] = terminal.Visible(c)
+		}
 		fmt.Fprintln(w, "  "+strings.Join(append(slices.Clone(row[:len(row)-1]), ""), "\t"))
 	}
 	// Writing to a buffer does not fail.
@@ -414,7 +418,7 @@ func (p *printer) missing(all []*platform.Lack) {
 	for _, l := range all {
 		p.line("  %s: %s", l.Asked, l.Why)
 		if l.Remedy != "" {
-			fmt.Fprintf(p.b, "    %s\n", l.Remedy) // a command is copied whole
+			fmt.Fprintf(p.b, "    %s\n", terminal.Visible(l.Remedy)) // a command is copied whole
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 )
 
@@ -72,7 +73,7 @@ func Write(w io.Writer, l diag.List, o Options) error {
 	case Short:
 		shown, rest := cut(l, o.Limit)
 		for _, d := range shown {
-			fmt.Fprintln(&buf, visible(d.String()))
+			fmt.Fprintln(&buf, terminal.Visible(d.String()))
 		}
 		if rest > 0 {
 			fmt.Fprintf(&buf, "%s%s\n", count(l), notShown(rest))

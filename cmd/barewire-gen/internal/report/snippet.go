@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rivo/uniseg"
-
 	"github.com/fidelityframework/barewire-gen/cmd/barewire-gen/internal/terminal"
 	"github.com/fidelityframework/barewire-gen/schema/diag"
 	"github.com/fidelityframework/barewire-gen/schema/source"
+	"github.com/rivo/uniseg"
 )
 
 // mark is a label on one line of the source.
@@ -42,7 +41,7 @@ func (t *text) snippets(d *diag.Diagnostic) {
 	for _, f := range files {
 		if f != d.Primary.Span.File {
 			m := marks[f][0]
-			fmt.Fprintf(t, "%s %s:%d:%d\n", strings.Repeat(" ", t.gutter)+t.paint.in(frame, ":::"), visible(f.Name()), m.line, m.from+1)
+			fmt.Fprintf(t, "%s %s:%d:%d\n", strings.Repeat(" ", t.gutter)+t.paint.in(frame, ":::"), terminal.Visible(f.Name()), m.line, m.from+1)
 		}
 		t.snippet(f, marks[f])
 	}
@@ -109,7 +108,7 @@ func (t *text) marked(f *source.File, line int, marks []mark) {
 	drawn := make([]drawnMark, len(marks))
 	for i, m := range marks {
 		from := r.column(m.from)
-		drawn[i] = drawnMark{from, max(from+1, r.column(m.to)), visible(m.text), m.primary}
+		drawn[i] = drawnMark{from, max(from+1, r.column(m.to)), terminal.Visible(m.text), m.primary}
 	}
 	slices.SortStableFunc(drawn, func(a, b drawnMark) int { return cmp.Compare(a.from, b.from) })
 	if overlap(drawn) {

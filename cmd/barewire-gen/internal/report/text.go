@@ -72,10 +72,10 @@ func fixSays(d *diag.Diagnostic, help string) bool {
 func (t *text) headline(d *diag.Diagnostic) {
 	if s := d.Primary.Span; s.IsValid() {
 		p := s.Pos()
-		t.WriteString(t.paint.in(bold, fmt.Sprintf("%s:%d:%d:", visible(s.File.Name()), p.Line, p.Column)) + " ")
+		t.WriteString(t.paint.in(bold, fmt.Sprintf("%s:%d:%d:", terminal.Visible(s.File.Name()), p.Line, p.Column)) + " ")
 	}
 	t.WriteString(t.paint.in(t.tone, d.Severity.String()+":") + " ")
-	t.WriteString(t.paint.in(bold, visible(d.Message)))
+	t.WriteString(t.paint.in(bold, terminal.Visible(d.Message)))
 	fmt.Fprintf(t, " [%s]\n", d.Code)
 }
 
@@ -96,7 +96,7 @@ func (t *text) lines(lead, indent, s string) {
 		s = terminal.Wrap(s, t.width-len(indent), "")
 	}
 	for line := range strings.SplitSeq(s, "\n") {
-		t.WriteString(lead + visible(line) + "\n")
+		t.WriteString(lead + terminal.Visible(line) + "\n")
 		lead = indent
 	}
 }
