@@ -148,8 +148,13 @@ func (d *Device) drop(q *Queue) {
 	d.queues = slices.DeleteFunc(d.queues, func(o *Queue) bool { return o == q })
 }
 
-// Device is where the queue's operations are done.
-func (q *Queue) Device() *Device { return q.dev }
+// Device is where the queue's operations are done; nil for a queue that is none.
+func (q *Queue) Device() *Device {
+	if q == nil {
+		return nil
+	}
+	return q.dev
+}
 
 // none reports whether there is no such queue.
 func (q *Queue) none() bool { return q == nil || q.dev == nil }

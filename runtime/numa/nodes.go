@@ -68,6 +68,9 @@ func nearest(files platform.Nodes, here int, nodes []int) int {
 
 // processors are a node's.
 func processors(files platform.Nodes, node int) (platform.IDs, error) {
+	if node < 0 || node >= mempolicy.MaxNodes {
+		return platform.IDs{}, fmt.Errorf("numbers go from 0 to %d: %w", mempolicy.MaxNodes-1, ErrNoNode)
+	}
 	f := files.CPUs(node)
 	switch {
 	case errors.Is(f.Err, fs.ErrNotExist):

@@ -3,6 +3,7 @@ package numa
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -78,11 +79,16 @@ func TestProcessors(t *testing.T) {
 		{"memory only", files, 4, ErrNoProcessor},
 		{"no such node", files, 9, ErrNoNode},
 		{"a negative one", files, -7, ErrNoNode},
+		{"more than there can be", files, 1024, ErrNoNode},
 		{"no NUMA", platform.NodesIn(fstest.MapFS{}), 0, ErrNoNUMA},
 		{"a file that is none", broken, 0, platform.ErrMalformed},
 	} {
-		if got, err := processors(c.files, c.node); !errors.Is(err, c.want) {
+		got, err := processors(c.files, c.node)
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
+		}
+		if known := c.node >= 0 && c.node < 1024; !known && !strings.Contains(err.Error(), "numbers go from 0 to 1023") {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }

@@ -200,3 +200,21 @@ func TestReserve(t *testing.T) {
 		release()
 	}
 }
+
+// TestNoConfiguration: a nil configuration, and one that nothing was resolved for, allow all and name nothing.
+func TestNoConfiguration(t *testing.T) {
+	for name, r := range map[string]*platform.Resolved{"nil": nil, "zero": {}} {
+		if n := r.Reserved(); n != 0 {
+			t.Errorf("%s: %d bytes are reserved", name, n)
+		}
+		if err := r.MayLie(3); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if nodes, why := r.Place(1 << 40); len(nodes) != 0 || why == "" {
+			t.Errorf("%s: at %v, for %q", name, nodes, why)
+		}
+		if r.String() == "" {
+			t.Errorf("%s has no name", name)
+		}
+	}
+}

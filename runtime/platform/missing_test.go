@@ -96,6 +96,14 @@ func TestResidencies(t *testing.T) {
 	}
 }
 
+// TestResidencyOfNoNode: where no node is known to have memory, none is named, and the processor's memory is there all the same.
+func TestResidencyOfNoNode(t *testing.T) {
+	m := in(t, small(map[string]string{"sys/devices/system/node/node0/meminfo": "\x00"}))
+	if r := m.Residencies()[0]; r.Name != "cpu" || r.Gets != "the machine's own memory" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A directory that is there and cannot be listed is said to be.
 func TestUnread(t *testing.T) {
 	fsys := closedDirs{small(map[string]string{"sys/class/infiniband/mlx5_0/ports/1/state": "4: ACTIVE"}), "sys/class/infiniband/mlx5_0/ports"}

@@ -26,8 +26,8 @@ const instead = "unified memory of the machine's own, where the schema says fall
 
 func (m *Machine) cpu() Residency {
 	r := Residency{Name: "cpu", Gets: "the machine's own memory"}
-	if m.NUMA.Err == nil {
-		r.Gets = "memory of " + nodesOf(m.NUMA.Usable()) + ", as the kernel chooses"
+	if usable := m.NUMA.Usable(); m.NUMA.Err == nil && !usable.Empty() {
+		r.Gets = "memory of " + nodesOf(usable) + ", as the kernel chooses"
 	}
 	return r
 }

@@ -294,7 +294,12 @@ func (r *Resolved) Reserve(bytes uint64) (release func(), err error) {
 }
 
 // Reserved is the bytes that are reserved now.
-func (r *Resolved) Reserved() uint64 { return r.reserved.Load() }
+func (r *Resolved) Reserved() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.reserved.Load()
+}
 
 // MayLie is an error where memory must not be placed at a node: it is not among Nodes. Where the system shows no nodes, it may be at any.
 func (r *Resolved) MayLie(node int) error {
@@ -305,8 +310,11 @@ func (r *Resolved) MayLie(node int) error {
 }
 
 // Place is the nodes that a buffer should lie at, the best first, and why: large ones at Far where one has room by what it had free when the machine was read, all others
-// at Near, and then at the rest.
+// at Near, and then at the rest. A nil Resolved, as one that nothing was resolved for, names none.
 func (r *Resolved) Place(bytes uint64) (nodes []int, why string) {
+	if r == nil || r.Machine == nil {
+		return nil, "no configuration says where"
+	}
 	n := &r.Machine.NUMA
 	if r.LargeFrom > 0 && bytes >= r.LargeFrom {
 		for _, id := range r.Far {
@@ -332,6 +340,9 @@ func (r *Resolved) Place(bytes uint64) (nodes []int, why string) {
 
 // String says what is used, in one line.
 func (r *Resolved) String() string {
+	if r == nil {
+		return "no configuration"
+	}
 	s := fmt.Sprintf("nodes %s, near %v, far %v", r.Nodes, r.Near, r.Far)
 	if r.LargeFrom > 0 {
 		s += " from " + FormatBytes(r.LargeFrom)

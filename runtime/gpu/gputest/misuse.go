@@ -180,6 +180,9 @@ func zeroValues(e *env) {
 	e.refused(gpu.Op{}.Wait(e.ctx), gpu.ErrOp)
 	_, err = gpu.Open(e.ctx, gpu.Config{Provider: e.f.Provider, Device: "none/7"})
 	e.refused(err, gpu.ErrNoDevice, `is not "none/7"`)
+	if q.Device() != nil {
+		e.Error("a queue that is none has a device")
+	}
 	var d *gpu.Device
 	for _, err := range []error{d.Close(), d.Sync(e.ctx), d.Lost(), q.Close(), q.Flush(e.ctx), (*gpu.Module)(nil).Close(context.Background())} {
 		if err == nil {
