@@ -178,6 +178,50 @@ func TestShortReads(t *testing.T) {
 	}
 }
 
+// partedQuietly is two ends whose connection the device has ended, what is posted to it now being mislaid in a way (see testdata/fake.c).
+func partedQuietly(t *testing.T, mislaid uint32) *overGate {
+	t.Helper()
+	p := fakeOf(t, "-DIWARP")
+	e := throughGate(t, p, rdma.Config{})
+	if c := end(t, e.a, write(e.ma, e.ka, e.kb)); c.Err != nil {
+		t.Fatal(c.Err)
+	}
+	how := abi.At(symbol(t, p, "fake_mislaid"))
+	how.Put32(0, mislaid)
+	t.Cleanup(func() { how.Put32(0, 0) })
+	e.b.hw.toError(e.db)
+	return e
+}
+
+// TestSettleParted: deregistering does not wait for the answer to a read that siw has taken and never ends, since the connection has ended.
+func TestSettleParted(t *testing.T) {
+	defer func(d time.Duration) { settlePatience = d }(settlePatience)
+	settlePatience = time.Hour
+	for _, mislaid := range []uint32{1, 2} {
+		e := partedQuietly(t, mislaid)
+		done := make(chan error, 1)
+		go func() { done <- e.db.Deregister(t.Context(), e.kb) }()
+		select {
+		case err := <-done:
+			ok(t, err)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%d: it waits still", mislaid)
+		}
+	}
+}
+
+// TestPostParted: a request that siw takes and never ends, or does not take, since the connection has ended, ends with that.
+func TestPostParted(t *testing.T) {
+	for _, mislaid := range []uint32{1, 2} {
+		e := partedQuietly(t, mislaid)
+		for range 2 {
+			if c := end(t, e.b, rdma.WorkRequest{Verb: rdma.VerbFlush}); !errors.Is(c.Err, &rdma.StatusError{Status: rdma.StatusPeerLost}) {
+				t.Errorf("%d: it ends with %v", mislaid, c.Err)
+			}
+		}
+	}
+}
+
 // TestSinks: a read into memory that peers may not write to is refused with a type, unless sinks are open.
 func TestSinks(t *testing.T) {
 	for open, want := range map[bool]string{false: "remote_write", true: ""} {

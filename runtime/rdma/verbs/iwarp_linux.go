@@ -101,12 +101,14 @@ func (q *queue) Lacks(v rdma.Verb) string {
 	return ""
 }
 
-// settlePatience is how long the peer has to answer a read, when a key that it had has ended.
-const settlePatience = 5 * time.Second
+// settlePatience is how long the peer has to answer a read, when a key that it had has ended. Tests change it.
+var settlePatience = 5 * time.Second
 
 // settle waits until what the peer had under way with a key that was just deregistered is over: siw still places what comes of a segment that it
 // has begun with (drivers/infiniband/sw/siw/siw_qp_rx.c, siw_proc_write). The answer to a read of this side's comes behind that, on the one connection of
-// TCP. Where there is none the queue fails, and moving its queue pair to ERR waits for what is being placed.
+// TCP. Where there is none the queue fails, and moving its queue pair to ERR waits for what is being placed. So it is, too, where the connection has
+// ended: the peer may have used the key meanwhile, and siw takes a request in its error state, and never ends it (siw_verbs.c, siw_post_send, which
+// flushes those of the kernel's users alone).
 func (q *queue) settle() {
 	if !q.framed {
 		return
@@ -122,6 +124,8 @@ func (q *queue) settle() {
 			err = errGone
 		case done:
 			return
+		case q.failed.Load() != nil, q.parting.gone.Load():
+			err = errGone
 		case time.Now().After(end):
 			err = rdma.ErrTimeout
 			q.fail(q.lost("it did not answer a read within %v", settlePatience), "it does not answer")

@@ -15,6 +15,7 @@ type peerKey struct {
 	rights barewire.Rights
 	mine   bool // it is for this connection only
 	why    string
+	ended  bool // for good: the same name is never good again
 }
 
 // keyName is a key of one registration: the device gives the number again when it is free.
@@ -36,19 +37,27 @@ type keyring struct {
 // maxKnown bounds how many keys are remembered: with more, those that are asked about again cost a question.
 const maxKnown = 1 << 16
 
-// learn notes what the peer says.
-func (k *keyring) learn(key rdma.RKey, epoch uint32, p peerKey) {
+// learn notes what the peer says, and returns what is known then: of a key that has ended an answer may come that was given before.
+func (k *keyring) learn(key rdma.RKey, epoch uint32, p peerKey) peerKey {
+	name := keyName{key, epoch}
+	if old := k.known[name]; old != nil && old.ended {
+		return *old
+	}
 	if k.known == nil || len(k.known) >= maxKnown {
 		k.known = map[keyName]*peerKey{}
 	}
-	k.known[keyName{key, epoch}] = &p
+	k.known[name] = &p
 	k.last = nil
+	return p
 }
 
 // end notes that a key is good no longer.
 func (k *keyring) end(key rdma.RKey, epoch uint32) {
-	k.learn(key, epoch, peerKey{why: "its registration has ended"})
+	k.learn(key, epoch, peerKey{why: "its registration has ended", ended: true})
 }
+
+// unasked is the verdict on a request whose key the peer has not been asked about.
+var unasked = &verdict{}
 
 // find is what is known of the key that a request names; nil: the peer has not been asked.
 func (k *keyring) find(wr *rdma.WorkRequest, key rdma.RKey) *peerKey {
@@ -77,7 +86,7 @@ func (k *keyring) checkEnd(wr *rdma.WorkRequest) *verdict {
 	case !p.mine:
 		return bad(rdma.StatusRemoteRight, "the key is not for this connection only")
 	}
-	k.learn(wr.Invalidate, wr.Epoch, peerKey{why: "this side has ended it by a send"})
+	k.learn(wr.Invalidate, wr.Epoch, peerKey{why: "this side has ended it by a send", ended: true})
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"syscall"
+	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/internal/dl"
 	iregion "github.com/fidelityframework/barewire-gen/runtime/internal/region"
@@ -145,13 +146,14 @@ func (q *queue) notTaken(from uint64, places, n int, rc int32) {
 	took := b.U64(sendsAt+place*abi.SendSize+abi.SendID)&^isHalf - from
 	why := fmt.Sprintf("the device does not take it: %v", syscall.Errno(max(rc, -rc)))
 	for i := from + took; i < from+uint64(n); i++ {
-		r := &q.sends[i&q.mask]
-		if c := q.failed.Load(); i == from+took && c == nil {
-			r.err = &rdma.StatusError{Status: rdma.StatusProvider, Detail: why}
-			r.state.Store(refused)
-			continue
-		}
-		r.state.Store(flushed)
+		q.sends[i&q.mask].state.Store(flushed)
+	}
+	switch r := &q.sends[(from+took)&q.mask]; {
+	case q.framed: // siw takes none when the connection has ended, which is heard of a little later, and is the reason then
+		time.AfterFunc(2*partPatience, func() { q.fail(newCause(rdma.StatusProvider, why), "its device does not take a request") })
+	case q.failed.Load() == nil:
+		r.err = &rdma.StatusError{Status: rdma.StatusProvider, Detail: why}
+		r.state.Store(refused)
 	}
 	q.halted = true
 	q.kick()
@@ -159,9 +161,6 @@ func (q *queue) notTaken(from uint64, places, n int, rc int32) {
 
 // verdict is what is wrong with a request: what it completes with. Nil: nothing.
 type verdict = rdma.StatusError
-
-// unasked is the verdict on a request whose key the peer has not been asked about.
-var unasked = &verdict{}
 
 func bad(s rdma.Status, format string, args ...any) *verdict {
 	return &verdict{Status: s, Detail: fmt.Sprintf(format, args...)}

@@ -316,7 +316,7 @@ func (q *queue) Prepare(ctx context.Context, key rdma.RKey, epoch uint32) error 
 	}
 	q.postMu.Lock()
 	defer q.postMu.Unlock()
-	q.keys.learn(key, epoch, k)
+	k = q.keys.learn(key, epoch, k)
 	if k.why != "" {
 		return fmt.Errorf("verbs: the key %#x of %s: %w", uint32(key), q.peer, &rdma.StatusError{Status: rdma.StatusRemoteKey, Detail: k.why})
 	}

@@ -109,6 +109,7 @@ unsigned fake_windows;  // how many windows there may be, 0: many
 unsigned fake_unbound;  // windows of type 1 cannot be bound
 unsigned fake_held;     // windows cannot be given back
 unsigned fake_pinned, fake_unpinned; // registrations so far, and their ends
+unsigned fake_mislaid;  // what is posted to a queue pair in its error state is, as siw does, 1: taken and never ended; 2: not taken
 unsigned fake_rude;     // messages that came before the side that accepted may speak
 unsigned fake_gone;     // the kernel has taken the device away: nothing is done, and giving back gives EIO
 
@@ -427,6 +428,11 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_
 #endif
 	pthread_mutex_lock(&big);
 	fake_posts++;
+	if (fake_mislaid && p->state == IBV_QPS_ERR) {
+		*bad = wr;
+		pthread_mutex_unlock(&big);
+		return fake_mislaid == 1 ? 0 : -1;
+	}
 	for (; wr; wr = wr->next) {
 		struct send *s = &p->sq[p->stail % p->ssize];
 		if (p->stail - p->shead == p->ssize) {
