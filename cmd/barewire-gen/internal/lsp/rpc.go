@@ -14,12 +14,9 @@ import (
 )
 
 // maxMessage is the length of the longest message that is read, in bytes. A header that
-// claims more is wrong, or what sends it is: nothing says where the next one begins, and
-// who waited for so many bytes would be silent for ever.
+// claims more is wrong, or what sends it is, and who waited for so many bytes would be
+// silent for ever: it is answered, and what follows is looked through for the next header.
 const maxMessage = 256 << 20
-
-// errTooLong ends a session.
-var errTooLong = errors.New("the message is too long")
 
 // message is a request, a notification or a response of JSON-RPC 2.0.
 type message struct {
@@ -76,7 +73,7 @@ func (c *conn) read() (*message, error) {
 		return nil, err
 	}
 	if n > maxMessage {
-		return nil, fmt.Errorf("%w: Content-Length says %d bytes, and the most is %d; the session ends here", errTooLong, n, maxMessage)
+		return nil, errorf(invalidRequest, "the message is too long: Content-Length says %d bytes, and the most is %d", n, maxMessage)
 	}
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, c.r, n); err != nil {

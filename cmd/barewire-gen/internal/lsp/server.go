@@ -9,7 +9,6 @@ package lsp
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,8 +69,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) (orderly
 					return false, err
 				}
 			}
-			if ended, fault := s.queue.ended(); ended {
-				return s.state == stopping && fault == nil, cmp.Or(s.conn.failure(), fault)
+			if s.queue.ended() {
+				return s.state == stopping, s.conn.failure()
 			}
 		case <-idle:
 			s.guard(nil, s.compileDirty)
@@ -115,7 +114,6 @@ type queue struct {
 	waiting  []*message
 	canceled map[string]bool // requests by ID
 	end      bool
-	fault    error // why it is the end, where the input could not be read on
 	more     chan struct{}
 }
 
@@ -140,11 +138,11 @@ func (q *queue) put(m *message) {
 	q.wake()
 }
 
-// close ends the queue, with what is wrong with the input, if something is.
-func (q *queue) close(fault error) {
+// close ends the queue.
+func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.end, q.fault = true, fault
+	q.end = true
 	q.wake()
 }
 
@@ -175,11 +173,11 @@ func (q *queue) dropped(id json.RawMessage) bool {
 	return was
 }
 
-// ended reports whether the input has ended and everything is answered, and why it did if not by itself.
-func (q *queue) ended() (bool, error) {
+// ended reports whether the input has ended and everything is answered.
+func (q *queue) ended() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.end && len(q.waiting) == 0, q.fault
+	return q.end && len(q.waiting) == 0
 }
 
 // receive reads messages into the queue.
@@ -190,13 +188,8 @@ func (s *server) receive() {
 		switch {
 		case errors.As(err, &bad):
 			s.reply(nil, nil, bad)
-		case errors.Is(err, errTooLong):
-			s.reply(nil, nil, errorf(invalidRequest, "%v", err))
-			s.notify("window/logMessage", logMessageParams{1, err.Error()})
-			s.queue.close(err)
-			return
 		case err != nil:
-			s.queue.close(nil)
+			s.queue.close()
 			return
 		default:
 			s.queue.put(m)
