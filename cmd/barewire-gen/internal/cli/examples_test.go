@@ -33,7 +33,7 @@ func TestExamples(t *testing.T) {
 	}
 	root := (&app{in: strings.NewReader(""), out: io.Discard, err: io.Discard}).root()
 	each(root, func(c *cobra.Command) {
-		if !c.IsAvailableCommand() || c.Name() == "help" {
+		if !c.IsAvailableCommand() && c.Name() != "help" {
 			return
 		}
 		if c.Example == "" {

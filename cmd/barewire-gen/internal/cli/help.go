@@ -10,8 +10,9 @@ import (
 // error.
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Show help for a command",
+		Use:     "help [command]",
+		Short:   "Show help for a command",
+		Example: "  barewire-gen help compat",
 		// Help must work whatever the other flags say.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, args []string) error {
