@@ -108,6 +108,8 @@ func ended(ctx context.Context) error {
 
 func (c *config) open() (*Pool, error) {
 	switch {
+	case c.file != "":
+		return nil, fmt.Errorf("%s is a file, which Share takes: %w", c.file, ErrPart)
 	case c.device != "" && c.named:
 		return nil, fmt.Errorf("both %s and node %d were named: %w", c.device, c.node, ErrPart)
 	case c.device != "":
@@ -179,8 +181,12 @@ func (c *config) any() (*Pool, error) {
 			why = append(why, err)
 		}
 	}
-	if c.machine.NUMA.Err == nil && c.offset == 0 {
+	if c.machine.NUMA.Err == nil {
 		for _, n := range c.nodes() {
+			if c.offset != 0 {
+				why = append(why, fmt.Errorf("node %d: nodes have no parts: %w", n, ErrPart))
+				continue
+			}
 			p, err := openNode(c, n)
 			if err == nil {
 				return p, nil

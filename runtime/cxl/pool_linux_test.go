@@ -177,6 +177,7 @@ func TestOpen(t *testing.T) {
 		"far too long":   {opts: []cxl.Option{cxl.Part(align, -align&(1<<64-1))}, is: cxl.ErrPart, says: "and it has"},
 		"behind its end": {opts: []cxl.Option{cxl.Part(size, 0)}, is: cxl.ErrPart, says: "is behind its"},
 		"two":            {opts: []cxl.Option{cxl.Device("dax0.0"), cxl.Node(1)}, is: cxl.ErrPart, says: "both"},
+		"a file":         {opts: []cxl.Option{cxl.File("/dev/shm/x")}, is: cxl.ErrPart, says: "/dev/shm/x is a file, which Share takes"},
 		"no node":        {opts: []cxl.Option{cxl.Node(77)}, is: cxl.ErrNoNode, says: "77"},
 		"node -1":        {opts: []cxl.Option{cxl.Node(-1)}, is: cxl.ErrNoNode, says: "node -1"},
 		"two, one of -1": {opts: []cxl.Option{cxl.Device("dax0.0"), cxl.Node(-1)}, is: cxl.ErrPart, says: "both"},

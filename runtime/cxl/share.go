@@ -98,6 +98,8 @@ func share(ctx context.Context, c *config, spec region.Spec, role Role) (*region
 		return nil, refuse(fmt.Errorf("%s of %d bytes with their heads: %w", region.Elements(spec.Count), stride, ErrPart))
 	case c.size != 0 && uint64(spec.Count)*stride > c.size:
 		return nil, refuse(fmt.Errorf("the elements with their heads take %#x bytes, and the part has %#x: %w", uint64(spec.Count)*stride, c.size, ErrPart))
+	case c.named:
+		return nil, refuse(fmt.Errorf("node %d: nodes are of one host: %w", c.node, ErrPart))
 	case c.file == "" && c.device == "":
 		return nil, refuse(fmt.Errorf("neither Device nor File was named: %w", ErrPart))
 	case c.file != "" && c.device != "":

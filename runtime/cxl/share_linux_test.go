@@ -159,6 +159,7 @@ func TestShareRefused(t *testing.T) {
 		"no file":            {1, cxl.Reader, []cxl.Option{cxl.File(name + "x")}, cxl.ErrDevice},
 		"a directory":        {1, cxl.Reader, []cxl.Option{cxl.File(filepath.Dir(name))}, cxl.ErrDevice},
 		"both":               {1, cxl.Reader, []cxl.Option{cxl.File(name), cxl.Device("dax0.0")}, cxl.ErrPart},
+		"a node":             {1, cxl.Reader, []cxl.Option{cxl.File(name), cxl.Node(0)}, cxl.ErrPart},
 		"a writer of others": {2, cxl.Writer(1, 2), []cxl.Option{cxl.File(name)}, cxl.ErrPart},
 		"a negative one":     {2, cxl.Writer(-1, 1), []cxl.Option{cxl.File(name)}, cxl.ErrPart},
 		"no device":          {1, cxl.Reader, []cxl.Option{cxl.Device("dax9.9"), cxl.On(machine(t))}, cxl.ErrNoCXL},

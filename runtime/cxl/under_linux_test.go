@@ -16,6 +16,9 @@ func TestUnder(t *testing.T) {
 	r := &platform.Resolved{Machine: m, Nodes: platform.MakeIDs(0), MemoryLimit: 100 * 64}
 	_, err := cxl.Open(t.Context(), cxl.Under(r), cxl.Node(7))
 	wrong(t, err, platform.ErrNotChosen, "node 7")
+	far := &platform.Resolved{Machine: &platform.Machine{}, Far: []int{0}}
+	_, err = cxl.Open(t.Context(), cxl.Under(far), cxl.Part(align, align))
+	wrong(t, err, cxl.ErrPart, "node 0: nodes have no parts")
 	p, err := cxl.Open(t.Context(), cxl.Under(nil), cxl.Under(r))
 	if err != nil {
 		t.Fatal(err)
