@@ -239,6 +239,11 @@ func (l *cmListener) take(ctx context.Context, m *meeting, e *cmEvent, answer fu
 	if err == nil {
 		err = m.on(&d.adapter.port)
 	}
+	if err == nil {
+		if err = d.begin(); err == nil {
+			defer d.making.Done()
+		}
+	}
 	var q *queue
 	if err == nil {
 		q, err = newQueue(d, "a peer of "+l.addr)

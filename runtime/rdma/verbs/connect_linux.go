@@ -23,6 +23,10 @@ func toValid(s string) string { return strings.ToValidUTF8(s, "?") }
 
 // Dial connects to a listener of this package at host:port of TCP or, for plain peers, to another program's of rdma_cm.
 func (d *domain) Dial(ctx context.Context, addr string, hello []byte) (rdma.Queue, error) {
+	if err := d.begin(); err != nil {
+		return nil, fmt.Errorf("verbs: dial %s: the domain: %w", addr, err)
+	}
+	defer d.making.Done()
 	dial := d.dial
 	if d.adapter.byCM {
 		dial = d.dialCM
@@ -49,8 +53,8 @@ func (d *domain) dial(ctx context.Context, addr string, hello []byte) (*queue, e
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	// Nothing of this conversation outlasts the context.
-	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })()
 	_ = conn.SetDeadline(time.Now().Add(d.adapter.handshake))
+	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(past) })()
 	converse := d.converse
 	if d.adapter.iwarp() {
 		converse = d.converseGate

@@ -22,7 +22,7 @@ type domain struct {
 	binder  binder
 	life    context.Context // ends when Close begins
 	die     context.CancelFunc
-	pinning sync.WaitGroup // registrations that are being made
+	making  sync.WaitGroup // registrations and queues that are being made
 	closing sync.Mutex
 	gone    bool // all is given back to the device; guarded by closing
 
@@ -151,7 +151,7 @@ func (d *domain) Close() error {
 	for _, q := range queues {
 		errs = append(errs, q.Close())
 	}
-	d.pinning.Wait()
+	d.making.Wait()
 	d.closing.Lock()
 	defer d.closing.Unlock()
 	if d.gone {

@@ -129,8 +129,6 @@ func (l *listener) takeGate(ctx context.Context, s *stranger, ours []byte) (*que
 
 // admit tells the peer of the gate, connects its queue pair, and hears that it is ready. A meeting that it made is returned with an error, too.
 func (g *gate) admit(ctx context.Context, cancel context.CancelCauseFunc, s *stranger, q *queue, ours []byte) (*meeting, error) {
-	a := q.dom.adapter
-	_ = s.conn.SetDeadline(time.Now().Add(a.handshake / 2))
 	err := say(s.conn, q.dom.setup(ours))
 	if err == nil {
 		err = say(s.conn, &exchange.Gate{Address: g.at.Addr().As16(), Port: g.at.Port(), Token: g.token})

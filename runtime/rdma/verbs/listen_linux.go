@@ -214,8 +214,13 @@ func (l *listener) AcceptFrom(ctx context.Context, answer func(rdma.Request, []b
 
 // take connects a peer, and waits until its queue pair is ready: an honest one takes a round trip.
 func (l *listener) take(ctx context.Context, s *stranger, ours []byte) (*queue, error) {
-	defer context.AfterFunc(ctx, func() { _ = s.conn.SetDeadline(past) })()
 	d := l.dom
+	if err := d.begin(); err != nil {
+		return nil, fmt.Errorf("the domain: %w", err)
+	}
+	defer d.making.Done()
+	_ = s.conn.SetDeadline(time.Now().Add(d.adapter.handshake / 2))
+	defer context.AfterFunc(ctx, func() { _ = s.conn.SetDeadline(past) })()
 	if d.adapter.iwarp() {
 		return l.takeGate(ctx, s, ours)
 	}
@@ -244,7 +249,6 @@ func (l *listener) take(ctx context.Context, s *stranger, ours []byte) (*queue, 
 
 // welcome tells the peer of this side's queue pair, and hears that its own is ready.
 func (q *queue) welcome(conn net.Conn, own *gid, ours []byte) error {
-	_ = conn.SetDeadline(time.Now().Add(q.dom.adapter.handshake / 2))
 	if err := say(conn, q.setup(own, ours)); err != nil {
 		return err
 	}

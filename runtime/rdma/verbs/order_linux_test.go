@@ -5,7 +5,9 @@ package verbs
 import (
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
@@ -188,5 +190,40 @@ func endInOrder(t *testing.T, order func(x, y *typedEnd) []func() error) {
 	saw(2)
 	if err := mine.Close(); err != nil && !errors.Is(err, barewire.ErrReleased) {
 		t.Errorf("close the region: %v", err)
+	}
+}
+
+// TestCloseWhileConnecting closes devices while a peer is taken in and dialed: the queue pairs that are being made end first, so that no
+// domain goes before what hangs on it.
+func TestCloseWhileConnecting(t *testing.T) {
+	p := fake(t)
+	parents := abi.At(symbol(t, p, "fake_parents"))
+	before := parents.U32(0)
+	for i := range 200 {
+		var ds [2]*domain
+		for k := range ds {
+			a, err := p.Open(t.Context(), "", &rdma.Config{Logger: slog.New(slog.DiscardHandler)})
+			ok(t, err)
+			d, err := a.NewDomain()
+			ok(t, err)
+			ds[k] = d.(*domain)
+		}
+		l, err := ds[0].Listen(t.Context(), "")
+		ok(t, err)
+		var work sync.WaitGroup
+		work.Go(func() {
+			_, _ = l.Accept(t.Context(), func([]byte) ([]byte, error) { return []byte("hello"), nil })
+		})
+		work.Go(func() { _, _ = ds[1].Dial(t.Context(), l.Addr(), []byte("hello")) })
+		time.Sleep(time.Duration(i) * 10 * time.Microsecond)
+		for _, d := range ds {
+			if err := d.adapter.Close(); err != nil {
+				t.Errorf("closed %d times 10 µs after dialing: %v", i, err)
+			}
+		}
+		work.Wait()
+	}
+	if n := parents.U32(0) - before; n != 0 {
+		t.Errorf("%d calls would have destroyed what others hang on", n)
 	}
 }

@@ -106,7 +106,7 @@ func (d *domain) Register(m rdma.Memory, rights barewire.Rights, conn rdma.Queue
 	if err := d.begin(); err != nil {
 		return fail("the domain: %w", err)
 	}
-	defer d.pinning.Done()
+	defer d.making.Done()
 	r, err := d.enroll(m, rights, only)
 	if err != nil {
 		return fail("%w", err)
@@ -114,12 +114,12 @@ func (d *domain) Register(m rdma.Memory, rights barewire.Rights, conn rdma.Queue
 	return r.keys, nil
 }
 
-// begin counts a registration that is being made, unless the domain is closed.
+// begin counts a registration or a queue that is being made, unless the domain is closed: Close waits for it.
 func (d *domain) begin() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ended == nil {
-		d.pinning.Add(1)
+		d.making.Add(1)
 	}
 	return d.ended
 }
