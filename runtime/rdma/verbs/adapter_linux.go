@@ -147,6 +147,7 @@ func (a *adapter) configure(cfg *rdma.Config) {
 	a.receives = max(min(max(a.depth, 2*cfg.Credits), a.port.maxWR), 1)
 	if over := w*a.depth + a.receives + bindRoom + cqSpare - a.port.maxCQE; over > 0 {
 		a.receives = max(a.receives-over, a.receives/2)
+		a.receives = min(a.receives, max((a.port.maxCQE-bindRoom-cqSpare)/2, 2*cfg.Credits)) // receives leave requests room
 		a.depth = max((a.port.maxCQE-bindRoom-cqSpare-a.receives)/w, 1)
 	}
 	a.message = max(min(positive(cfg.MaxMessage, defaultMessage), int(a.port.maxMsg)-headSize), leastMessage)

@@ -143,3 +143,17 @@ func TestOrderOfEnd(t *testing.T) {
 	ok(t, e.da.adapter.Close())
 	ok(t, e.db.adapter.Close())
 }
+
+// TestDepthOfAll asks for as many requests as there may be: what completion queues have no room for is lowered, and both requests and receives have a
+// good part of what there is. Limits are those of rdma_rxe (drivers/infiniband/sw/rxe/rxe_param.h), and smaller.
+func TestDepthOfAll(t *testing.T) {
+	for _, c := range []struct{ maxWR, maxCQE, depth, credits, atLeast int }{
+		{1 << 20, 32767, 65544, 64, 16000}, {16384, 32767, 65544, 64, 16000}, {1 << 20, 32767, 128, 4096, 128}, {1024, 1024, 65544, 64, 400}, {1 << 20, 300, 136, 64, 100},
+	} {
+		a := &adapter{port: port{kind: kindRoCEv2, maxWR: c.maxWR, maxCQE: c.maxCQE, maxMsg: 1 << 31, maxSGE: 4, mtu: 5}}
+		a.configure(&rdma.Config{Depth: c.depth, Credits: c.credits})
+		if a.depth < c.atLeast || a.receives < 2*c.credits || a.width()*a.depth+a.receives+bindRoom+cqSpare > c.maxCQE {
+			t.Errorf("%+v: %d requests and %d receives", c, a.depth, a.receives)
+		}
+	}
+}

@@ -67,7 +67,7 @@ func (d *domain) makeWord() (err error) {
 	}
 	if w.mr, w.addr, err = d.pin(w.block.Ptr(0), 4096, abi.AccessRemoteRead); err != nil {
 		w.block.Free()
-		return err
+		return explain(err, 4096)
 	}
 	w.key = abi.At(w.mr).U32(abi.MRRKey)
 	return nil

@@ -59,6 +59,11 @@ func TestMemlockFake(t *testing.T) {
 	if _, err = d.Register(memory(b[:limit/2], "some memory"), 0, nil); !errors.Is(err, unix.ENOMEM) || errors.As(err, &m) {
 		t.Errorf("without memory: %v, want %v and nothing of the limit", err, unix.ENOMEM)
 	}
+	limited.Put32(0, 1)
+	ok(t, unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: 0, Max: limit})) // which the kernel answers with EPERM
+	if _, err = a.NewDomain(); !errors.As(err, &m) || m.Limit != 0 || m.Need == 0 || !errors.Is(err, unix.EPERM) {
+		t.Errorf("a domain where nothing may be locked: %v, want what it needs, and the limit", err)
+	}
 	limited.Put32(0, 0)
 }
 

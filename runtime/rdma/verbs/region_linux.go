@@ -383,7 +383,7 @@ func (d *domain) asked(q *queue, key rdma.RKey, epoch uint32) (r *region, why st
 // explain adds what a person can do about an error of registering.
 func explain(err error, need uint64) error {
 	switch {
-	case errors.Is(err, unix.ENOMEM):
+	case errors.Is(err, unix.ENOMEM), errors.Is(err, unix.EPERM): // EPERM where the limit is 0
 		if m := memlock(need); m != nil {
 			return errors.Join(m, err)
 		}

@@ -719,7 +719,7 @@ struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t n, uint64_t
 	}
 	struct rlimit limit;
 	if (fake_limited > 1 || (fake_limited && !getrlimit(RLIMIT_MEMLOCK, &limit) && n > limit.rlim_cur)) {
-		errno = ENOMEM;
+		errno = fake_limited > 1 || limit.rlim_cur ? ENOMEM : EPERM;
 		return NULL;
 	}
 	struct region *r = calloc(1, sizeof *r);
