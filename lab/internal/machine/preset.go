@@ -120,10 +120,18 @@ func wired(dir string, guest int) []string {
 	return []string{"-netdev", end, "-device", fmt.Sprintf("virtio-net-pci,bus=pcie.0,netdev=wire,host_mtu=4200,mac=52:54:00:00:00:%02x", guest)}
 }
 
-// answered waits for the other guest.
+// answered waits until the other guest has answered, and has been answered: who is done at once must not switch itself off while the
+// other still waits for it. Source: proc_net_snmp(5), Icmp's tenth word is InEchos.
 const answered = `
+asked() {
+  while read -r of in errs sums unreach times params quench redirects echos rest; do
+    if [ "$of" = Icmp: ] && [ "$echos" != InEchos ]; then echo "$echos"; fi
+  done < /proc/net/snmp
+}
+reached=
 for i in $(seq 240); do
-  ping -c 1 -W 1 10.99.0.$((3 - guest)) >/dev/null && exit 0
+  [ "$reached" ] || { ping -c 1 -W 2 10.99.0.$((3 - guest)) >/dev/null && reached=yes; }
+  if [ "$reached" ] && [ "$(asked)" != 0 ]; then exit 0; fi
   sleep 0.5
 done
 echo "the other guest does not answer"
