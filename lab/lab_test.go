@@ -39,6 +39,28 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestList wants a list narrowed as tests are, and help that is no wrong usage.
+func TestList(t *testing.T) {
+	boots, err := choose([]string{"siw", "6.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	list(&out, boots)
+	if _, s, _ := strings.Cut(out.String(), "suites:"); !strings.Contains(s, "siw    6.1 ") || strings.Contains(s, "6.12") || strings.Contains(s, "numa") {
+		t.Errorf("of siw with 6.1:\n%s", s)
+	}
+	for words, want := range map[string]int{"help": 0, "-h": 0, "list": 0, "list siw 6.1": 0, "list nothing": statusUsage, "list -j 0": statusUsage} {
+		status := 0
+		if err := command(t.Context(), strings.Fields(words)); err != nil {
+			status = statusOf(err)
+		}
+		if status != want {
+			t.Errorf("lab %s: %d, want %d", words, status, want)
+		}
+	}
+}
+
 // TestStatuses are those that the command's documentation has.
 func TestStatuses(t *testing.T) {
 	for err, want := range map[error]int{

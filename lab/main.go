@@ -5,7 +5,7 @@
 //	lab run [FLAGS] PACKAGE... [-test.X]   the tests of packages
 //	lab exec [FLAGS] COMMAND [ARGS]        a program of the guest's
 //	lab fetch [WORD...]                    install and fetch what it takes, and no more
-//	lab list                               suites and presets
+//	lab list [WORD...]                     presets, and suites
 //
 // The exit status is 0 if tests ran and none failed, 1 if one did or does not build, 2 for wrong usage, 3 if the lab failed
 // before it knew, and 4 where it cannot run: another system, not root, or packages that cannot be had.
@@ -55,7 +55,7 @@ const usage = `Lab boots stock kernels in virtual machines and runs tests there.
   lab run [FLAGS] PACKAGE... [-test.X]   the tests of packages, in the module of the directory it is run in
   lab exec [FLAGS] COMMAND [ARGS]        a program of the guest's
   lab fetch [WORD...]                    install and fetch what it takes, and no more
-  lab list                               suites and presets
+  lab list [WORD...]                     presets, and suites
 
 Exit status: 0 tests ran and none failed, 1 one failed or does not build, 2 wrong usage, 3 the lab failed before it
 knew, 4 it cannot run here. docs/hardware.md has more. Flags:
@@ -92,6 +92,9 @@ type options struct {
 
 func command(ctx context.Context, args []string) error {
 	name := "test"
+	if len(args) > 0 && args[0] == "help" {
+		args = []string{"-h"}
+	}
 	if len(args) > 0 && slices.Contains([]string{"test", "run", "exec", "fetch", "list"}, args[0]) {
 		name, args = args[0], args[1:]
 	}
@@ -126,8 +129,11 @@ func command(ctx context.Context, args []string) error {
 	args = flags.Args()
 	switch name {
 	case "list":
-		list(os.Stdout)
-		return nil
+		boots, err := choose(args)
+		if err == nil {
+			list(os.Stdout, boots)
+		}
+		return err
 	case "run", "exec":
 		return one(ctx, &o, name, args)
 	}
@@ -175,13 +181,13 @@ func one(ctx context.Context, o *options, name string, args []string) error {
 	return l.all(ctx, []boot{b})
 }
 
-func list(w io.Writer) {
+func list(w io.Writer, boots []boot) {
 	fmt.Fprintln(w, "presets:")
 	for _, p := range machine.Presets {
 		fmt.Fprintf(w, "  %-6s %s\n", p.Name, p.About)
 	}
 	fmt.Fprintln(w, "\nsuites:")
-	for _, b := range suites() {
+	for _, b := range boots {
 		for _, j := range b.jobs {
 			fmt.Fprintf(w, "  %-6s %-5s %-4s %s %s\n", b.preset.Name, b.kernel, j.name, j.pkg, strings.Join(j.args, " "))
 		}

@@ -24,8 +24,8 @@
 // module has, for each pair of operations, the order that all transports keep.
 //
 // Devices come from providers, which are linked by importing their packages:
-// rdma/iwarp is for other hosts, over TCP, rdma/shm for processes of one machine, and rdma/soft for one process and for
-// tests. A provider of one's own implements [Provider]; package rdmatest has the tests for it.
+// rdma/verbs is for network cards and the kernel's own devices, rdma/iwarp for other hosts, over TCP, rdma/shm for processes of
+// one machine, and rdma/soft for one process and for tests. A provider of one's own implements [Provider]; package rdmatest has the tests for it.
 //
 //barewire:trust what a call does to a handle is in its generation, which its type does not show
 package rdma

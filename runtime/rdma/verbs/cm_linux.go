@@ -294,7 +294,11 @@ func deviceName(id uintptr) string {
 
 // on reports why the identifier's device is not that of a port.
 func (m *meeting) on(p *port) error {
-	if name := deviceName(m.id); name != p.device {
+	switch name := deviceName(m.id); name {
+	case p.device:
+	case "":
+		return fmt.Errorf("no device is bound to the address, as none is to loopback's: give one of the network interface of %q, or 0.0.0.0 to listen at all", p.device)
+	default:
 		return fmt.Errorf("the address is reached by the device %q, and this is %q", name, p.device)
 	}
 	return nil

@@ -241,3 +241,14 @@ func TestSinks(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressOfNone: an address that rdma_cm binds to no device is told of as that, and not as another device's.
+func TestAddressOfNone(t *testing.T) {
+	id, err := abi.NewBlock(4096)
+	ok(t, err)
+	defer id.Free()
+	err = (&meeting{id: id.Addr(0)}).on(&port{device: "rxe0"})
+	if err == nil || !strings.Contains(err.Error(), "no device is bound to the address") || !strings.Contains(err.Error(), `interface of "rxe0"`) {
+		t.Errorf("got %v", err)
+	}
+}
