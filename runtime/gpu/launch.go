@@ -37,7 +37,7 @@ func (d *Device) Module(ctx context.Context, source []byte) (*Module, error) {
 		return nil, fmt.Errorf("gpu: module: %s: %w", d.name, err)
 	}
 	if len(source) == 0 {
-		return nil, wrap(ErrEmpty, "module: %s", d.name)
+		return nil, wrap(ErrEmpty, "module: %s: the program has no bytes", d.name)
 	}
 	if err := d.enter(func() { d.modules++ }); err != nil {
 		return nil, err

@@ -86,13 +86,23 @@ func TestResidencies(t *testing.T) {
 		{"nvidiagpunumanodes", "managed", "memory of NVIDIA", "if the driver says"},
 		{"32em64t-2n8c+dax+nvme+mic+dimms", "gpu", "", "do not compute"},
 		{"offline-cpu0-node0", "numa", "memory of node 1, the only one", ""},
-		{"offline-cpu0-node0", "unified", "the machine's own memory", "no GPU could give more"},
+		{"offline-cpu0-node0", "unified", "the machine's own memory", "no GPU on the PCI bus could give more"},
+		{"offline-cpu0-node0", "gpu", "", "OpenCL on processors (PoCL), which needs none, is not looked for"},
 	} {
 		for _, r := range captured(t, x.machine).Residencies() {
 			if r.Name == x.residency && (!strings.HasPrefix(r.Gets, x.gets) || (r.Gets == "") != (x.gets == "") || !strings.Contains(r.Why, x.why)) {
 				t.Errorf("%s: %+v; want %q, %q", x.machine, r, x.gets, x.why)
 			}
 		}
+	}
+}
+
+// TestManagedOfOpenCL: managed memory is not CUDA's alone.
+func TestManagedOfOpenCL(t *testing.T) {
+	m := &platform.Machine{GPU: platform.GPUs{Devices: []platform.GPUDevice{{Address: "0000:03:00.0", Class: 0x030000}}}}
+	m.GPU.Devices[0].Vendor = platform.Fact[uint16]{Value: platform.VendorAMD, From: "vendor"}
+	if r := m.Residencies()[5]; r.Name != "managed" || r.Gets != "memory of AMD 0000:03:00.0" || !strings.Contains(r.Why, "OpenCL") {
+		t.Errorf("%+v", r)
 	}
 }
 

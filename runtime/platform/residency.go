@@ -103,7 +103,7 @@ func (m *Machine) gpuResidencies() []Residency {
 		gpu.Why = "if its driver's library is there: libcuda.so.1 or OpenCL"
 	case m.GPU.Err != nil:
 		if gpu.Why = plain(m.GPU.Err); m.GPU.Err == ErrNoGPU {
-			gpu.Why += " on the PCI bus"
+			gpu.Why += " on the PCI bus; OpenCL on processors (PoCL), which needs none, is not looked for"
 		}
 	default:
 		gpu.Why = "the display controllers of the PCI bus do not compute"
@@ -112,10 +112,10 @@ func (m *Machine) gpuResidencies() []Residency {
 	if nvidia {
 		managed.Gets, managed.Why = gpu.Gets, "if the driver says that the device has it"
 	} else if len(names) > 0 {
-		managed.Why = "it is CUDA's, and no device is NVIDIA's"
+		managed.Gets, managed.Why = gpu.Gets, "if its OpenCL driver has shared virtual memory"
 	}
 	if len(names) == 0 && !errors.Is(m.GPU.Err, ErrNoSysfs) {
-		unified.Why = "no GPU could give more"
+		unified.Why = "no GPU on the PCI bus could give more"
 	}
 	return []Residency{gpu, managed, unified}
 }

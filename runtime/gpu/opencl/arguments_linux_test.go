@@ -58,6 +58,18 @@ func TestKindsOfArguments(t *testing.T) {
 	must(t, errors.Join(r.Close(), h.Close(), q.Close(), mod.Close(t.Context()), dev.Close()))
 }
 
+// TestZeroByte: of a program with a byte of zero in it nothing is left out without a word.
+func TestZeroByte(t *testing.T) {
+	p, d := device(t)
+	dev, err := gpu.Open(t.Context(), gpu.Config{Provider: p, Device: "opencl/" + d.Name})
+	must(t, err)
+	_, err = dev.Module(t.Context(), []byte("kernel void a() {}\x00kernel void b() {}"))
+	if !errors.Is(err, gpu.ErrArgs) || !strings.Contains(err.Error(), "a zero byte at 18") {
+		t.Errorf("got %v", err)
+	}
+	must(t, dev.Close())
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

@@ -47,9 +47,13 @@ type kernel struct {
 // Load builds a program of OpenCL C.
 func (a *adapter) Load(source []byte) (gpu.Program, error) {
 	l := a.lib
-	src := text(string(source))
+	c := strings.TrimRight(string(source), "\x00")
+	if i := strings.IndexByte(c, 0); i >= 0 { // drivers (PoCL) end there without a word
+		return nil, fmt.Errorf("%w: a zero byte at %d of a program of OpenCL C", gpu.ErrArgs, i)
+	}
+	src := text(c)
 	at := words(2)
-	at[0], at[1] = addr(&src[0]), uintptr(len(source))
+	at[0], at[1] = addr(&src[0]), uintptr(len(c))
 	out := heap()
 	id, err := l.createProgram.make("", out, a.ctx, 1, addr(&at[0]), addr(&at[1]), addr(out))
 	runtime.KeepAlive(src)
