@@ -3,6 +3,7 @@ package barewire_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -33,9 +34,6 @@ func TestUnder(t *testing.T) {
 	if r.Reserved() != 640 {
 		t.Errorf("%d bytes are reserved, want 640", r.Reserved())
 	}
-	if b, err := barewire.Backing(one); err != nil || b.Huge == "" && !region.Race && m.System == "linux" {
-		t.Errorf("huge pages where there are some: %+v, %v", b, err)
-	}
 	if err := one.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +46,31 @@ func TestUnder(t *testing.T) {
 	}
 	if err := again.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestUnderHugePages: huge pages that a configuration tries to have are those of the option.
+func TestUnderHugePages(t *testing.T) {
+	const elements = 8 << 20 / 64
+	var got [2]string
+	for i, o := range []barewire.Option{barewire.Under(&platform.Resolved{HugePages: platform.HugeTry, MemoryLimit: 1 << 40}), barewire.HugePages()} {
+		r, err := barewire.New(sample.TickInCPU(), elements, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := barewire.Backing(r)
+		if err != nil {
+			t.Error(err)
+		}
+		got[i] = b.Huge
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	own, files := platform.TransparentHugePages(os.DirFS("/"))
+	some := own.Or("never") != "never" || files.Or("never") == "always"
+	if got[0] != got[1] || got[0] == "" && some && !region.Race {
+		t.Errorf("%q, and by the option %q; own %v, files %v", got[0], got[1], own, files)
 	}
 }
 
