@@ -80,6 +80,7 @@ func TestResidencies(t *testing.T) {
 		{"cxl-stageB-sysram", "numa", "memory bound to one of nodes 0-1,4", ""},
 		{"cxl-stageB-sysram", "cxl", "memory bound to node 4; /dev/dax0.0, 512 MiB, for who may open it", ""},
 		{"cxl-stageA-devdax", "cxl_shared", "/dev/dax0.0, for who may open it", "no file tells whether other hosts see it"},
+		{"cxl-stage0-noregion", "cxl_shared", "", "or a file, which is not looked for: 3 memory devices"},
 		{"cxl-stage0-noregion", "cxl", "", "3 memory devices, 0 regions"},
 		{"numa-9nodes-nocxl", "cxl", "", "no CXL memory device"},
 		{"nvidiagpunumanodes", "gpu", "memory of NVIDIA 0004:05:00.0", "if its driver's library is there"},

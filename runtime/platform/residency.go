@@ -78,7 +78,7 @@ func (m *Machine) shared() Residency {
 		devices = append(devices, d.Dev)
 	}
 	if len(devices) == 0 {
-		r.Why = "it takes CXL memory as device-dax: " + m.lacksCXL(CXLMappable).Why
+		r.Why = "it takes CXL memory as device-dax, or a file, which is not looked for: " + m.lacksCXL(CXLMappable).Why
 		return r
 	}
 	r.Gets = strings.Join(devices, ", ") + ", for who may open it"
