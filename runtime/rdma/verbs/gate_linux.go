@@ -200,11 +200,13 @@ func (d *domain) converseGate(ctx context.Context, conn net.Conn, hello []byte) 
 		if why := hearReady(conn); errors.Is(why, rdma.ErrRefused) {
 			return nil, why // the peer's own word
 		}
-		if !errors.Is(err, syscall.ECONNREFUSED) || try == 2 || ctx.Err() != nil {
+		// rdma_cm chooses the port that a connection comes from, and TCP may find it taken.
+		again := errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EADDRINUSE)
+		if !again || try == 2 || ctx.Err() != nil {
 			return nil, err
 		}
 		_ = conn.SetReadDeadline(time.Now().Add(d.adapter.handshake))
-		d.adapter.logger.Debug("verbs: the gate refused, as siw does now and then; tried again", "peer", conn.RemoteAddr(), "reason", err)
+		d.adapter.logger.Debug("verbs: no way in at the gate, as siw has it now and then; tried again", "peer", conn.RemoteAddr(), "reason", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unsafe"
@@ -251,4 +252,37 @@ func TestAddressOfNone(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no device is bound to the address") || !strings.Contains(err.Error(), `interface of "rxe0"`) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestGateWithoutPort: a connection that finds no port to come from, as over siw now and then, is tried again, with another; one that never
+// finds one is an error, and leaves nothing.
+func TestGateWithoutPort(t *testing.T) {
+	p := fakeOf(t, "-DIWARP")
+	e := connected(t, p, rdma.Config{Logger: slog.New(slog.DiscardHandler)})
+	portless := abi.At(symbol(t, p, "fake_portless"))
+	portless.Put32(0, 2)
+	a, b := e.join(t)
+	if n := portless.U32(0); n != 0 {
+		t.Errorf("it was not tried %d times", n)
+	}
+	ok(t, a.Close())
+	ok(t, b.Close())
+	portless.Put32(0, 1<<20)
+	defer portless.Put32(0, 0)
+	l, err := e.db.Listen(t.Context(), "")
+	ok(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	accepted := make(chan error, 1)
+	go func() {
+		_, err := l.Accept(ctx, func([]byte) ([]byte, error) { return []byte("hello"), nil })
+		accepted <- err
+	}()
+	if _, err := e.da.Dial(t.Context(), l.Addr(), []byte("hello")); !errors.Is(err, syscall.EADDRNOTAVAIL) {
+		t.Errorf("without any port: %v", err)
+	}
+	cancel()
+	if err := <-accepted; err == nil {
+		t.Error("it was accepted")
+	}
+	ok(t, l.Close())
 }

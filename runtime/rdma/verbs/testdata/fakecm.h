@@ -24,6 +24,7 @@ static struct ibv_context home = {.device = &device};
 static uint16_t next_port = 20000;
 unsigned fake_away;  // the device has no loopback address, and all others
 unsigned fake_class; // of service, that was asked for last
+unsigned fake_portless; // connections that find no port to come from
 unsigned fake_knocks; // connections that were asked for
 
 static void tell(struct rdma_event_channel *ch, struct ident *id, int kind, int status, const void *data, uint8_t n)
@@ -198,6 +199,12 @@ int rdma_connect(struct rdma_cm_id *i, struct rdma_conn_param *param)
 	struct ident *id = (struct ident *)i, *l = NULL;
 	pthread_mutex_lock(&big);
 	fake_knocks++;
+	if (fake_portless) {
+		fake_portless--;
+		pthread_mutex_unlock(&big);
+		errno = EADDRNOTAVAIL;
+		return -1;
+	}
 	for (int k = 0; k < MAX_ID; k++)
 		if (idents[k] && idents[k]->listening && idents[k]->port == id->port)
 			l = idents[k];
