@@ -128,6 +128,9 @@ func (g *Guest) Console() string { return filepath.Join(g.Dir, fmt.Sprintf("cons
 func (g *Guest) args() []string {
 	cpu := "max,la57=off"
 	words := "console=ttyS0,115200 loglevel=5 panic=-1 nokaslr mitigations=off tsc=reliable no_timer_check edd=off " + g.Preset.words
+	if rate := tscKHz(); rate > 0 {
+		words += fmt.Sprintf(" tsc_early_khz=%d", rate) // Linux 5.1 and later
+	}
 	if g.Preset.quirks && g.Kernel.Series != "6.1" {
 		// QEMU 7.2's device has event logs, but no interrupt for them, which newer kernels do not forgive; without MSI they
 		// do not ask. They also refuse a region under a hypervisor, whose caches they take for unknown.
