@@ -73,6 +73,13 @@ func rping(t *testing.T, role, addr string, port, rounds, size int) *exec.Cmd {
 	return cmd
 }
 
+// endedLate reports whether rping, as the client, did all rounds, each with its contents checked, and failed after that: it closes the channel of events
+// while its other thread may still be about to read from it, which then takes the closed file for a failure of the whole.
+func endedLate(cmd *exec.Cmd, rounds int) bool {
+	said := cmd.Stdout.(*bytes.Buffer).String()
+	return strings.Contains(said, fmt.Sprintf("ping data: rdma-ping-%d:", rounds-1)) && strings.Contains(said, "rdma_get_cm_event: Bad file descriptor")
+}
+
 // pinger is this side: a buffer that the peer may use, and one for what is read and written there.
 type pinger struct {
 	dom    *rdma.Domain
@@ -245,7 +252,9 @@ func TestRpingClient(t *testing.T) {
 		if !c.Plain() {
 			t.Error("the connection is not plain")
 		}
-		ok(t, peer.Wait())
+		if err := peer.Wait(); err != nil && !endedLate(peer, rpings) {
+			t.Error(err)
+		}
 	})
 }
 
