@@ -279,6 +279,7 @@ func (p *pinger) dial(t *testing.T, addr string, rounds, size int) (*rdma.Conn, 
 		var c *rdma.Conn
 		if c, err = p.dom.Dial(inTime(t), join(addr, port)); err == nil {
 			t.Cleanup(func() { _ = c.Close() })
+			time.Sleep(200 * time.Millisecond) // what comes before siw has told rping of the connection may be lost sight of: docs/hardware.md
 			return c, peer
 		}
 		time.Sleep(100 * time.Millisecond)
