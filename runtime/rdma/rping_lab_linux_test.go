@@ -73,8 +73,8 @@ func rping(t *testing.T, role, addr string, port, rounds, size int) *exec.Cmd {
 	return cmd
 }
 
-// endedLate reports whether rping, as the client, did all rounds, each with its contents checked, and failed after that: it closes the channel of events
-// while its other thread may still be about to read from it, which then takes the closed file for a failure of the whole.
+// endedLate reports whether rping, as the client, did all rounds, each with its contents checked, and failed after that: seen once, with
+// EBADF from its channel of events. By what it says, one thread had closed the channel before another one read from it.
 func endedLate(cmd *exec.Cmd, rounds int) bool {
 	said := cmd.Stdout.(*bytes.Buffer).String()
 	return strings.Contains(said, fmt.Sprintf("ping data: rdma-ping-%d:", rounds-1)) && strings.Contains(said, "rdma_get_cm_event: Bad file descriptor")

@@ -5,9 +5,9 @@ import "time"
 // rdtsc is the processor's time-stamp counter (Intel SDM, volume 2, RDTSC).
 func rdtsc() uint64
 
-// tscKHz is the rate of the host's time-stamp counter, which guests have as it is: QEMU without KVM gives them the host's (cpu_get_host_ticks), and 0 where
-// it could not be told. A guest that has to measure it, while the host is busy, may take a rate that is wrong several times over, and
-// then its clock goes as wrong: tests time out that have hardly begun.
+// tscKHz is the rate of the host's time-stamp counter, which guests have as it is: what they measure is the same. It is 0 where
+// it could not be told. On a busy host the clock of a guest of 6.1 went five times too fast, twice, and tests timed out that had hardly begun; that it had measured the
+// rate wrong is the likely reason, and not proved. Told it, it does not depend on that (tsc_early_khz, kernel-parameters.txt).
 func tscKHz() int {
 	for range 3 {
 		t0, c0 := stamp()

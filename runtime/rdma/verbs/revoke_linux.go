@@ -17,8 +17,8 @@ import (
 
 // The key that a region grants to all connections of its domain is a memory window of type 1 where the device has them: peers of every queue pair of
 // the domain may use it, and it can be ended without the registration that it is bound to, whose local key stays good. Ending it
-// (ibv_dealloc_mw) is what a network card does to end a registration's key, too, and waits for the same: InfiniBand volume 1, section 10.6.7.2; for
-// instance drivers/infiniband/hw/mlx5/mr.c, where both destroy the memory key.
+// (ibv_dealloc_mw) should wait for what is in progress with it, as ending a registration does (InfiniBand volume 1, section 10.6.7.2). On network cards that is
+// untested; in drivers/infiniband/hw/mlx5/mr.c it destroys the window's memory key.
 
 // noWindows is why regions for all connections have no windows on a device, empty where they have.
 func (a *adapter) noWindows() string {

@@ -26,6 +26,9 @@ func TestLargeDump(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := f.WriteAt([]byte{7}, size-stride); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
 		t.Skipf("no file of that size here: %v", err)
 	}
 	if err := f.Truncate(size); err != nil {
