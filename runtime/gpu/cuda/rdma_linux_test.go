@@ -324,10 +324,12 @@ func pinnedTarget(t *testing.T, cfg rdma.Config) {
 	p.must(err)
 	rem, err := rdma.Import(t.Context(), p.there, "pinned", sample.BodyRemoteWrite())
 	p.must(err)
-	_, err = rdma.WriteNotify(p.there, rem, mine.Span(0, elements), 1)
+	write, err := rdma.WriteNotify(p.there, rem, mine.Span(0, elements), 1)
 	p.must(err)
 	_, err = p.here.NextNotification(t.Context())
 	p.must(err)
+	// The peer may hear of a write before it is over here, and mine cannot be closed before.
+	p.must(write.Wait(t.Context()))
 	mod, err := c.dev.Module(t.Context(), kernels)
 	p.must(err)
 	scale, err := mod.Kernel("scale")
