@@ -43,6 +43,9 @@ func TestCrowd(t *testing.T) {
 func TestBurst(t *testing.T) {
 	d := openDomain(t, Options{}, &rdma.Config{HandshakeTimeout: patience})
 	l := bare(t, d)
+	l.mu.Lock()
+	l.wait = patience // on a busy machine it takes more than a moment until all are there and ask
+	l.mu.Unlock()
 	const n = 3 * maxSourceGuests
 	var crowd []peer
 	for range n {
@@ -159,11 +162,11 @@ func TestNoRoom(t *testing.T) {
 
 // TestPatienceOfGuests wants a peer that nobody accepts to be told so, after its time.
 func TestPatienceOfGuests(t *testing.T) {
-	d := openDomain(t, Options{}, &rdma.Config{HandshakeTimeout: 100 * time.Millisecond})
+	d := openDomain(t, Options{}, &rdma.Config{HandshakeTimeout: time.Second})
 	l := bare(t, d)
 	p := raw(t, l.Addr())
 	p.send(honest)
-	if b := p.ended(); !bytes.Contains(b, []byte("nobody has accepted within 100ms")) {
+	if b := p.ended(); !bytes.Contains(b, []byte("nobody has accepted within 1s")) {
 		t.Errorf("was told %q", b)
 	}
 	if g, w := l.states(); g+w != 0 {
@@ -232,7 +235,8 @@ func TestChurn(t *testing.T) {
 			}
 		})
 		many(3, func(i int) {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%7)*time.Millisecond)
+			// Longer as time goes by: on a busy machine the first may all be too short.
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i%7)*(1+time.Duration(i)/100)*time.Millisecond)
 			defer cancel()
 			if q, err := d.Dial(ctx, l.Addr(), nil); err == nil {
 				dialled.Add(1)
@@ -248,12 +252,13 @@ func TestChurn(t *testing.T) {
 			_ = c.Close()
 		})
 		time.Sleep(300 * time.Millisecond)
+		until(t, "one is dialled", func() bool { return dialled.Load() > 0 })
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 		close(stop)
 		wg.Wait()
-		if met.Load() < dialled.Load() || dialled.Load() == 0 {
+		if met.Load() < dialled.Load() {
 			t.Errorf("%d dialled, and %d were accepted", dialled.Load(), met.Load())
 		}
 		if g, w := l.states(); w != 0 || g != 0 {

@@ -29,6 +29,7 @@ type listener struct {
 	d    *domain
 	l    net.Listener
 	end  chan struct{} // closed by Close
+	wait time.Duration // before who is silent is dropped for others: moment, and more in tests
 	once sync.Once
 	err  error
 	work sync.WaitGroup
@@ -51,7 +52,7 @@ func (d *domain) Listen(ctx context.Context, addr string) (rdma.Acceptor, error)
 	if err != nil {
 		return fail(err)
 	}
-	ln := &listener{d: d, l: l, end: make(chan struct{}), bell: make(chan struct{}, 1)}
+	ln := &listener{d: d, l: l, end: make(chan struct{}), wait: moment, bell: make(chan struct{}, 1)}
 	ln.log.logger = d.adapter.logger.With("listener", ln.Addr())
 	d.mu.Lock()
 	ended := d.ended
@@ -153,7 +154,7 @@ func (ln *listener) room(which func(*guest) bool, most int) bool {
 		}
 	}
 	now := time.Now()
-	for n >= most && ln.evict(func(g *guest) bool { return which(g) && now.Sub(g.came) >= moment }) {
+	for n >= most && ln.evict(func(g *guest) bool { return which(g) && now.Sub(g.came) >= ln.wait }) {
 		n--
 	}
 	return n < burst*most || ln.evict(which)
