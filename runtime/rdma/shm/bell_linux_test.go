@@ -42,7 +42,7 @@ func wakes(t *testing.T, what string, woken <-chan error, want error) {
 		if !errors.Is(err, want) {
 			t.Errorf("%s: woken with %v, want %v", what, err, want)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("%s: sleeps on", what)
 	}
 }
@@ -126,7 +126,7 @@ func TestBellAbused(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("ringing waits for the peer")
 	}
 	for range 5000 {

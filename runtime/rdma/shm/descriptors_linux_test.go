@@ -48,11 +48,11 @@ func TestNoDescriptorForImport(t *testing.T) {
 		fd := memfd(t, 1<<16, sealed)
 		prepare := func() error {
 			asked := make(chan error, 1)
-			go func() { asked <- a.q.Prepare(within(t, 5*time.Second), 0x1234, 1) }()
+			go func() { asked <- a.q.Prepare(within(t, patience), 0x1234, 1) }()
 			m, _, err := s.receive()
 			if err == nil {
 				answer := message{kind: kindGrant, id: m.id, slot: 3, nonce: 7, rights: uint16(all), addr: 1 << 20, length: 1 << 16}
-				err = s.send(answer, fd, time.Second)
+				err = s.send(answer, fd, patience)
 			}
 			return errors.Join(err, <-asked)
 		}
@@ -65,7 +65,7 @@ func TestNoDescriptorForImport(t *testing.T) {
 		a, s, _, _ := rogueQueue(t)
 		ask := message{kind: kindAsk, id: 1, key: uint32(a.k.R), epoch: a.k.Epoch}
 		fatal(t, withoutDescriptors(func() {
-			fatal(t, s.send(ask, -1, time.Second))
+			fatal(t, s.send(ask, -1, patience))
 			m, _, err := s.receive()
 			fatal(t, err)
 			if text := string(m.body); m.kind != kindDeny || m.status != rdma.StatusProvider || !strings.Contains(text, "RLIMIT_NOFILE") {
@@ -73,7 +73,7 @@ func TestNoDescriptorForImport(t *testing.T) {
 			}
 		}))
 		ask.id++
-		fatal(t, s.send(ask, -1, time.Second))
+		fatal(t, s.send(ask, -1, patience))
 		m, fd, err := s.receive()
 		fatal(t, err)
 		if m.kind != kindGrant {

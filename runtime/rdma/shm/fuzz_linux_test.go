@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -77,7 +76,7 @@ func FuzzSocket(f *testing.F) {
 			return // the kernel takes it for the end
 		}
 		a, s, _, _ := rogueQueue(t)
-		go func() { _ = a.q.Prepare(within(t, 5*time.Second), 0x1234, 1) }()
+		go func() { _ = a.q.Prepare(within(t, patience), 0x1234, 1) }()
 		if _, _, err := s.receive(); err != nil { // the question
 			t.Fatal(err)
 		}

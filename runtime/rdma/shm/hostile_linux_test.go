@@ -62,14 +62,14 @@ func TestBadHellos(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			a := newSide(t, nil, 4096, all)
-			ln, err := a.dom.Listen(within(t, time.Second), address())
+			ln, err := a.dom.Listen(within(t, patience), address())
 			fatal(t, err)
 			defer ln.Close()
 			s, fds := rogue(t, ln.Addr()), test.passes(t)
 			before := count(t)
 			hello := message{kind: kindHello, layout: test.l, body: []byte("x")}
-			fatal(t, s.sendAll(hello, time.Second, fds...))
-			fatal(t, s.conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+			fatal(t, s.sendAll(hello, patience, fds...))
+			fatal(t, s.conn.SetReadDeadline(time.Now().Add(patience)))
 			if m, _, err := s.receive(); err == nil && m.kind != kindRefuse {
 				t.Errorf("answered with kind %d", m.kind)
 			} else if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -92,12 +92,12 @@ func TestNoRoomForDescriptors(t *testing.T) {
 	c, err := ln.Accept()
 	fatal(t, err)
 	defer c.Close()
-	fatal(t, s.sendAll(message{kind: kindHello, layout: d.a.layout, body: []byte("x")}, time.Second, fd, rogueBell(t)))
-	fatal(t, withoutDescriptors(func() { _, err = d.hear(c.(*net.UnixConn), kindHello, time.Now().Add(5*time.Second)) }))
+	fatal(t, s.sendAll(message{kind: kindHello, layout: d.a.layout, body: []byte("x")}, patience, fd, rogueBell(t)))
+	fatal(t, withoutDescriptors(func() { _, err = d.hear(c.(*net.UnixConn), kindHello, time.Now().Add(patience)) }))
 	if !errors.Is(err, errNoRoom) {
 		t.Errorf("heard %v", err)
 	}
-	fatal(t, s.conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+	fatal(t, s.conn.SetReadDeadline(time.Now().Add(patience)))
 	m, _, err := s.receive()
 	fatal(t, err)
 	if m.kind != kindRefuse || !strings.Contains(string(m.body), "RLIMIT_NOFILE") {
@@ -150,7 +150,7 @@ func TestBadGrants(t *testing.T) {
 			a, s, own, _ := rogueQueue(t)
 			own.slot(3).Store(7)
 			asked := make(chan error, 1)
-			go func() { asked <- a.q.Prepare(within(t, 5*time.Second), 0x1234, 1) }()
+			go func() { asked <- a.q.Prepare(within(t, patience), 0x1234, 1) }()
 			m, _, err := s.receive()
 			fatal(t, err)
 			if m.kind != kindAsk || m.key != 0x1234 || m.epoch != 1 {
@@ -166,7 +166,7 @@ func TestBadGrants(t *testing.T) {
 			} else {
 				fd = memfd(t, length, sealed)
 			}
-			fatal(t, s.send(answer, fd, time.Second))
+			fatal(t, s.send(answer, fd, patience))
 			if err := <-asked; err == nil || errors.Is(err, rdma.ErrTimeout) {
 				t.Errorf("Prepare: %v", err)
 			}
@@ -265,7 +265,7 @@ func TestKernelKeepsRights(t *testing.T) {
 		a, s, _, _ := rogueQueue(t)
 		k, err := a.dom.Register(memory(t, 8192), test.rights, nil)
 		fatal(t, err)
-		fatal(t, s.send(message{kind: kindAsk, id: 1, key: uint32(k.R), epoch: k.Epoch}, -1, time.Second))
+		fatal(t, s.send(message{kind: kindAsk, id: 1, key: uint32(k.R), epoch: k.Epoch}, -1, patience))
 		m, fd, err := s.receive()
 		fatal(t, err)
 		if m.kind != kindGrant || fd < 0 {
@@ -318,7 +318,7 @@ func TestNoVirtualAddress(t *testing.T) {
 func TestListenAtPath(t *testing.T) {
 	a := newSide(t, nil, 4096, all)
 	path := filepath.Join(t.TempDir(), "s")
-	ctx := within(t, 5*time.Second)
+	ctx := within(t, patience)
 	old, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
 	fatal(t, err)
 	long := "/" + strings.Repeat("x", maxAddr)
@@ -411,7 +411,7 @@ func TestDialEnds(t *testing.T) {
 			}
 		}()
 		start := time.Now()
-		if q, err := b.dom.Dial(within(t, 5*time.Second), addr, nil); err == nil || time.Since(start) > 4*time.Second {
+		if q, err := b.dom.Dial(within(t, patience), addr, nil); err == nil || time.Since(start) > patience/2 {
 			t.Errorf("%s: %v, %v after %v", name, q, err, time.Since(start))
 		}
 		_ = ln.Close()

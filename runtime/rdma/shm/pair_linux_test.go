@@ -17,6 +17,9 @@ import (
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 )
 
+// patience is how long anything may take on a machine that is busy with other things.
+const patience = 20 * time.Second
+
 const all = region.Read | region.Write | region.Atomic
 
 var names atomic.Int64
@@ -101,7 +104,7 @@ func pair(t testing.TB, cfg *rdma.Config, n int) (a, b *side) {
 
 func connect(t testing.TB, a, b *side) {
 	t.Helper()
-	ln, err := a.dom.Listen(within(t, 5*time.Second), address())
+	ln, err := a.dom.Listen(within(t, patience), address())
 	fatal(t, err)
 	defer ln.Close()
 	type accepted struct {
@@ -110,10 +113,10 @@ func connect(t testing.TB, a, b *side) {
 	}
 	ch := make(chan accepted, 1)
 	go func() {
-		q, err := ln.Accept(within(t, 5*time.Second), func(hello []byte) ([]byte, error) { return append([]byte("re: "), hello...), nil })
+		q, err := ln.Accept(within(t, patience), func(hello []byte) ([]byte, error) { return append([]byte("re: "), hello...), nil })
 		ch <- accepted{q, err}
 	}()
-	q, err := b.dom.Dial(within(t, 5*time.Second), ln.Addr(), []byte("hello"))
+	q, err := b.dom.Dial(within(t, patience), ln.Addr(), []byte("hello"))
 	fatal(t, err)
 	got := <-ch
 	fatal(t, got.err)
@@ -144,7 +147,7 @@ func (s *side) post(t testing.TB, wrs ...rdma.WorkRequest) {
 // next waits for a completion.
 func (s *side) next(t testing.TB) rdma.Completion {
 	t.Helper()
-	ctx := within(t, 5*time.Second)
+	ctx := within(t, patience)
 	var c [1]rdma.Completion
 	for s.q.Poll(c[:]) == 0 {
 		if err := s.q.Wait(ctx); err != nil {

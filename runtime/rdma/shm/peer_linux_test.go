@@ -18,19 +18,19 @@ import (
 // TestListenAnywhere listens at addresses of the provider's choice.
 func TestListenAnywhere(t *testing.T) {
 	a, b := newSide(t, nil, 4096, all), newSide(t, nil, 4096, all)
-	first, err := a.dom.Listen(within(t, time.Second), "")
+	first, err := a.dom.Listen(within(t, patience), "")
 	fatal(t, err)
 	defer first.Close()
-	second, err := a.dom.Listen(within(t, time.Second), "")
+	second, err := a.dom.Listen(within(t, patience), "")
 	fatal(t, err)
 	defer second.Close()
 	if prefix := fmt.Sprintf("@barewire-%d-", os.Getpid()); !strings.HasPrefix(first.Addr(), prefix) || first.Addr() == second.Addr() {
 		t.Errorf("it listens at %q and %q", first.Addr(), second.Addr())
 	}
 	go func() {
-		_, _ = first.Accept(within(t, 5*time.Second), func([]byte) ([]byte, error) { return nil, nil })
+		_, _ = first.Accept(within(t, patience), func([]byte) ([]byte, error) { return nil, nil })
 	}()
-	q, err := b.dom.Dial(within(t, 5*time.Second), first.Addr(), nil)
+	q, err := b.dom.Dial(within(t, patience), first.Addr(), nil)
 	fatal(t, err)
 	fatal(t, q.Close())
 }
@@ -58,16 +58,16 @@ func TestNastyTexts(t *testing.T) {
 	t.Run("deny", func(t *testing.T) {
 		a, s, _, _ := rogueQueue(t)
 		asked := make(chan error, 1)
-		go func() { asked <- a.q.Prepare(within(t, 5*time.Second), 0x1234, 1) }()
+		go func() { asked <- a.q.Prepare(within(t, patience), 0x1234, 1) }()
 		m, _, err := s.receive()
 		fatal(t, err)
-		fatal(t, s.send(message{kind: kindDeny, id: m.id, status: rdma.StatusRemoteKey, body: []byte(nasty)}, -1, time.Second))
+		fatal(t, s.send(message{kind: kindDeny, id: m.id, status: rdma.StatusRemoteKey, body: []byte(nasty)}, -1, patience))
 		harmless(t, <-asked)
 	})
 	t.Run("abort", func(t *testing.T) {
 		a, s, _, _ := rogueQueue(t)
 		fatal(t, a.q.PostReceive([]rdma.ReceiveRequest{{ID: 1}}))
-		fatal(t, s.send(message{kind: kindAbort, status: rdma.StatusFlushed, body: []byte(nasty)}, -1, time.Second))
+		fatal(t, s.send(message{kind: kindAbort, status: rdma.StatusFlushed, body: []byte(nasty)}, -1, patience))
 		harmless(t, a.next(t).Err)
 	})
 	t.Run("refuse", func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestNastyTexts(t *testing.T) {
 				_ = c.Close()
 			}
 		}()
-		_, err = b.dom.Dial(within(t, 5*time.Second), addr, nil)
+		_, err = b.dom.Dial(within(t, patience), addr, nil)
 		if !errors.Is(err, rdma.ErrRefused) {
 			t.Errorf("not a refusal: %v", err)
 		}
@@ -97,7 +97,7 @@ func TestAskTheDead(t *testing.T) {
 	for _, how := range []int{unix.SHUT_RD, unix.SHUT_RDWR} {
 		a, s, _, _ := rogueQueue(t)
 		fatal(t, s.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), how) }))
-		if err := a.q.Prepare(within(t, 5*time.Second), 0x1234, 1); !errors.Is(err, rdma.ErrPeerLost) {
+		if err := a.q.Prepare(within(t, patience), 0x1234, 1); !errors.Is(err, rdma.ErrPeerLost) {
 			t.Errorf("Prepare: %v", err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestHangUp(t *testing.T) {
 		}
 	}()
 	for range 20 {
-		if _, err := b.dom.Dial(within(t, 5*time.Second), addr, nil); !errors.Is(err, rdma.ErrPeerLost) {
+		if _, err := b.dom.Dial(within(t, patience), addr, nil); !errors.Is(err, rdma.ErrPeerLost) {
 			t.Errorf("Dial: %v", err)
 		}
 	}

@@ -311,7 +311,7 @@ func withHelper(t testing.TB, role string) (*end, *helper) {
 	fatal(t, err)
 	e.dom.a.letGo = 300 * time.Millisecond
 	t.Cleanup(func() { _ = e.dom.a.Close() })
-	ln, err := e.dom.Listen(within(t, time.Second), address())
+	ln, err := e.dom.Listen(within(t, patience), address())
 	fatal(t, err)
 	defer ln.Close()
 	h := startHelper(t, role, ln.Addr())

@@ -154,7 +154,7 @@ func TestExposed(t *testing.T) {
 		m.Exposed = func() { exposed.Add(1) }
 		k, err := a.dom.Register(m, all, nil)
 		fatal(t, err)
-		ln, err := a.dom.Listen(within(t, time.Second), "")
+		ln, err := a.dom.Listen(within(t, patience), "")
 		fatal(t, err)
 		defer ln.Close()
 		as := func(t *testing.T, f func()) { f() }
@@ -172,12 +172,12 @@ func TestExposed(t *testing.T) {
 		defer own.close()
 		fatal(t, a.dom.greet(s, kindHello, own, nil, fd, rogueBell(t)))
 		fatal(t, unix.Close(fd))
-		q, err := ln.Accept(within(t, time.Second), func([]byte) ([]byte, error) { return nil, nil })
+		q, err := ln.Accept(within(t, patience), func([]byte) ([]byte, error) { return nil, nil })
 		fatal(t, err)
-		g, err := a.dom.hear(s.conn, kindWelcome, time.Now().Add(time.Second))
+		g, err := a.dom.hear(s.conn, kindWelcome, time.Now().Add(patience))
 		fatal(t, err)
 		defer g.peer.close()
-		fatal(t, g.sock.send(message{kind: kindAsk, id: 1, key: uint32(k.R), epoch: k.Epoch}, -1, time.Second))
+		fatal(t, g.sock.send(message{kind: kindAsk, id: 1, key: uint32(k.R), epoch: k.Epoch}, -1, patience))
 		answer, fd, err := g.sock.receive()
 		fatal(t, err)
 		if answer.kind != kindGrant {

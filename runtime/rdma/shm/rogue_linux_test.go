@@ -71,7 +71,7 @@ func rogueQueue(t testing.TB) (a *side, sock *socket, own, peer *outbox) {
 func rogueBelled(t testing.TB) (a *side, sock *socket, own, peer *outbox, ours *bell, passed int) {
 	t.Helper()
 	a = newSide(t, nil, 1<<16, all)
-	ln, err := a.dom.Listen(within(t, time.Second), address())
+	ln, err := a.dom.Listen(within(t, patience), address())
 	fatal(t, err)
 	defer ln.Close()
 	s := rogue(t, ln.Addr())
@@ -87,10 +87,10 @@ func rogueBelled(t testing.TB) (a *side, sock *socket, own, peer *outbox, ours *
 	})
 	fatal(t, d.greet(s, kindHello, own, nil, fd, passed))
 	fatal(t, unix.Close(fd))
-	q, err := ln.Accept(within(t, time.Second), func([]byte) ([]byte, error) { return nil, nil })
+	q, err := ln.Accept(within(t, patience), func([]byte) ([]byte, error) { return nil, nil })
 	fatal(t, err)
 	a.q = q.(*queue)
-	g, err := d.hear(s.conn, kindWelcome, time.Now().Add(time.Second))
+	g, err := d.hear(s.conn, kindWelcome, time.Now().Add(patience))
 	fatal(t, err)
 	t.Cleanup(g.peer.close)
 	return a, g.sock, own, g.peer, ours, passed

@@ -17,7 +17,7 @@ func TestWriteReadAtomics(t *testing.T) {
 	if got := bytesOf(a.mem)[4096 : 4096+19]; string(got) != "the quick brown fox" {
 		t.Fatalf("written: %q", got)
 	}
-	fatal(t, b.q.Prepare(within(t, time.Second), a.k.R, a.k.Epoch))
+	fatal(t, b.q.Prepare(within(t, patience), a.k.R, a.k.Epoch))
 	copy(bytesOf(a.mem)[100:], "jumps over")
 	b.post(t, b.one(rdma.VerbRead, 2, 64, 10, a, 100), rdma.WorkRequest{ID: 3, Verb: rdma.VerbFlush})
 	b.done(t, 2)
@@ -105,8 +105,8 @@ func TestDeregister(t *testing.T) {
 	a, b := pair(t, nil, 8192)
 	b.post(t, b.one(rdma.VerbWrite, 1, 0, 64, a, 0))
 	b.done(t, 1)
-	fatal(t, a.dom.Deregister(within(t, time.Second), a.k))
-	if err := a.dom.Deregister(within(t, time.Second), a.k); err == nil {
+	fatal(t, a.dom.Deregister(within(t, patience), a.k))
+	if err := a.dom.Deregister(within(t, patience), a.k); err == nil {
 		t.Fatal("the second Deregister succeeds")
 	}
 	b.post(t, b.one(rdma.VerbWrite, 2, 0, 64, a, 0))
@@ -115,11 +115,14 @@ func TestDeregister(t *testing.T) {
 
 func TestNoReceive(t *testing.T) {
 	a, b := pair(t, nil, 8192)
+	short := b.dom.a.notReady
+	b.dom.a.notReady = patience
 	b.post(t, b.one(rdma.VerbSend, 1, 0, 64, a, 0))
 	time.Sleep(50 * time.Millisecond) // it waits
 	fatal(t, a.q.PostReceive([]rdma.ReceiveRequest{{ID: 9, Buf: a.seg(0, 64)}}))
 	b.done(t, 1)
 	a.done(t, 9)
+	b.dom.a.notReady = short
 	b.post(t, b.one(rdma.VerbSend, 2, 0, 64, a, 0))
 	b.fails(t, 2, rdma.StatusNotReady)
 }
