@@ -20,7 +20,7 @@ func noLeak(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		var stacks string
-		for range 100 {
+		for range 1000 {
 			buf := make([]byte, 1<<20)
 			stacks = string(buf[:runtime.Stack(buf, true)])
 			if !strings.Contains(stacks, "rdma.(*Conn)") && !strings.Contains(stacks, "rdma/soft.") && !strings.Contains(stacks, "rdma/shm.") {

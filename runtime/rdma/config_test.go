@@ -203,8 +203,10 @@ func TestHandshakeTimeout(t *testing.T) {
 	if got, want := err.Error(), "rdma: dial x: no completion in time: nobody accepted within 20ms, see Config.HandshakeTimeout"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	patient := must(rdma.Open(ctx, rdma.Config{Provider: f}))(t)
+	defer patient.Close()
 	short, stop := context.WithTimeout(ctx, time.Millisecond)
-	_, err = dom.Dial(short, "x")
+	_, err = must(patient.Domain())(t).Dial(short, "x")
 	stop()
 	if got, want := fmt.Sprint(err), "rdma: dial x: context deadline exceeded"; got != want {
 		t.Errorf("%q, want %q", got, want)

@@ -135,7 +135,7 @@ func TestWaitEndsEarly(t *testing.T) {
 }
 
 func TestOpTimeout(t *testing.T) {
-	s := newScene(t, rdma.Config{OpTimeout: 40 * time.Millisecond})
+	s := newScene(t, rdma.Config{OpTimeout: 200 * time.Millisecond})
 	defer s.fabric.Inject(soft.Fault{When: soft.When{Verb: rdma.VerbWrite}, Do: soft.Drop()}).Remove()
 	op := s.write(t)
 	later := s.write(t)

@@ -80,7 +80,7 @@ func (s *strangers) call(t *testing.T, says []byte) (fd int) {
 // TestStrangersLeaveATrace: who connects and greets badly, or not at all, is seen and logged, the log not
 // each time.
 func TestStrangersLeaveATrace(t *testing.T) {
-	s := newStrangers(t, rdma.Config{HandshakeTimeout: 100 * time.Millisecond})
+	s := newStrangers(t, rdma.Config{HandshakeTimeout: time.Second})
 	s.call(t, []byte("GET / HTTP/1.0"))
 	first := s.events(t, rdma.EventNotConnected, 1)[0]
 	if want := fmt.Sprintf("process %d of user %d", os.Getpid(), os.Getuid()); !strings.HasPrefix(first.Peer, want) || first.Err == nil {
@@ -96,14 +96,14 @@ func TestStrangersLeaveATrace(t *testing.T) {
 		if strings.Contains(text, "it has hung up, and said no hello") {
 			hung++
 		}
-		if strings.Contains(text, "it said no hello within 100ms") {
+		if strings.Contains(text, "it said no hello within 1s") {
 			silent++
 		}
 	}
 	if hung != 20 || silent != 1 {
 		t.Errorf("%d hung up and %d were silent, want 20 and 1", hung, silent)
 	}
-	if n := strings.Count(s.log.String(), `level=WARN msg="rdma: a peer could not connect"`); n < 1 || n > 3 {
+	if n := strings.Count(s.log.String(), `level=WARN msg="rdma: a peer could not connect"`); n < 1 || n > 11 { // one a second
 		t.Errorf("%d warnings:\n%s", n, s.log.String())
 	}
 }
