@@ -57,11 +57,11 @@ func TestNothingLeaks(t *testing.T) {
 	for range 3 * graveyardSpans {
 		use()
 	}
-	if n := descriptors(t); n != fds {
+	if n := descriptors(t); n > fds { // fewer where what others forgot was collected
 		t.Errorf("%d descriptors, %d before", n, fds)
 	}
 	f, a := mappings(t)
-	if f != files {
+	if f > files {
 		t.Errorf("%d mappings of files, %d before", f, files)
 	}
 	if a > all+graveyardSpans+20 {
