@@ -55,9 +55,11 @@ soak: ## Run the differential tests over thousands of random schemas, and the an
 	SOAK=1 $(GO) test -v -count=1 -timeout 2h -run 'Random|Against|Front|Nasty|Other' ./internal/difftest
 	BAREWIRE_RANDOM_SEEDS=1-30 $(GO) test -v -count=1 -timeout 2h -run '^TestRandom$$' ./analyzers/bwlife
 
+# What is built with -race waits for a second when it ends, by default: also each of the hundreds of commands that tests
+# start. A race that needs that second is behind the end of the program.
 .PHONY: race
 race: ## Run the core's tests under the race detector
-	$(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./analyzers/... ./cmd/... ./examples/...
+	GORACE=atexit_sleep_ms=0 $(GO) test -race -short -timeout 15m ./schema/... ./gen/... ./runtime/... ./analyzers/... ./cmd/... ./examples/...
 
 .PHONY: debug
 debug: ## Run the runtime's tests with each access to a window checked, and unsafe pointers
