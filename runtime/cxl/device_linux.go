@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -112,6 +111,7 @@ func partOf(c *config, d *platform.Dax) (Origin, error) {
 	if r, ok := c.machine.CXL.Region(d.Region); ok {
 		o.Tag = r.UUID.Or("")
 	}
+	o.Tag = d.Tag.Or(o.Tag) // of a region of dynamic capacity each device has its own
 	switch {
 	case size == 0 || align == 0 || align&(align-1) != 0 || align%uint64(os.Getpagesize()) != 0:
 		return o, fmt.Errorf("the system says that it has %s bytes, and maps them by %s: %w", d.Size, d.Align, ErrDevice)
@@ -157,12 +157,8 @@ func sameDevice(fd int, d *platform.Dax) error {
 		}
 		return fmt.Errorf("%s is no device: %w", d.Dev, ErrDevice)
 	}
-	b, err := os.ReadFile("/sys/bus/dax/devices/" + d.Name + "/dev")
-	if err != nil {
-		return fmt.Errorf("which device %s is cannot be told: %w: %w", d.Dev, err, ErrDevice)
-	}
-	if is := fmt.Sprintf("%d:%d", unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev))); strings.TrimSpace(string(b)) != is {
-		return fmt.Errorf("%s is the device %s, and %s is %s: %w", d.Dev, is, d.Name, strings.TrimSpace(string(b)), ErrDevice)
+	if is := fmt.Sprintf("%d:%d", unix.Major(uint64(st.Rdev)), unix.Minor(uint64(st.Rdev))); d.Number.Or("") != is {
+		return fmt.Errorf("%s is the device %s, and %s is %s: %w", d.Dev, is, d.Name, d.Number, ErrDevice)
 	}
 	return nil
 }

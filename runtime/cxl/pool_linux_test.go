@@ -119,6 +119,24 @@ func TestPool(t *testing.T) {
 	wrong(t, err, barewire.ErrPlace, "it is closed")
 }
 
+// TestTag: of a region of dynamic capacity each device is an allocation, with a tag of its own; else it is the region's UUID, or there is none.
+func TestTag(t *testing.T) {
+	const own, region = "7a600000-0000-4000-8000-000000000002", "5afe11e5-ca5e-4000-8000-000000000001"
+	for _, c := range []struct {
+		tag  platform.Fact[string]
+		of   string
+		want string
+	}{{fact(own), "region0", own}, {platform.Fact[string]{}, "region0", region}, {fact(own), "", own}, {platform.Fact[string]{}, "", ""}} {
+		m := machine(t)
+		m.Dax[0].Tag, m.Dax[0].Region = c.tag, c.of
+		p := open(t, m)
+		if p.Tag() != c.want {
+			t.Errorf("device's %v, region %q: %q, want %q", c.tag, c.of, p.Tag(), c.want)
+		}
+		closed(t, p)
+	}
+}
+
 // TestFallback: without a pool, or room in it, an exact place is an error, and one with a fallback memory of the machine.
 func TestFallback(t *testing.T) {
 	_, err := cxl.New(nil, placed.SensorInCXL(), 1)
@@ -194,10 +212,14 @@ func TestOpen(t *testing.T) {
 		"HBM": {opts: []cxl.Option{cxl.Device("dax0.0"), cxl.Assume()}, is: cxl.ErrNotCXL, change: func(m *platform.Machine) {
 			m.Dax[0].Kind = fact(platform.HBM)
 		}},
-		"no file":  {opts: []cxl.Option{cxl.Device("dax0.0")}, is: cxl.ErrDevice, says: "no such file", change: func(m *platform.Machine) { m.Dax[0].Dev += "x" }},
-		"no size":  {is: cxl.ErrNoCXL, says: "unknown", change: func(m *platform.Machine) { m.Dax[0].Size = platform.Fact[uint64]{} }},
-		"no align": {is: cxl.ErrNoCXL, says: "unknown", change: func(m *platform.Machine) { m.Dax[0].Align = platform.Fact[uint64]{} }},
-		"nothing":  {is: cxl.ErrNoCXL, says: "0 dax devices", change: func(m *platform.Machine) { m.Dax = nil }},
+		"no file": {opts: []cxl.Option{cxl.Device("dax0.0")}, is: cxl.ErrDevice, says: "no such file", change: func(m *platform.Machine) { m.Dax[0].Dev += "x" }},
+		"another device": {opts: []cxl.Option{cxl.Device("dax0.0")}, is: cxl.ErrDevice, says: "/dev/null is the device 1:3, and dax0.0 is 251:0", change: func(m *platform.Machine) {
+			m.Dax[0].Dev, m.Dax[0].Number = "/dev/null", fact("251:0")
+		}},
+		"a device of no number": {opts: []cxl.Option{cxl.Device("dax0.0")}, is: cxl.ErrDevice, says: "and dax0.0 is unknown", change: func(m *platform.Machine) { m.Dax[0].Dev = "/dev/null" }},
+		"no size":               {is: cxl.ErrNoCXL, says: "unknown", change: func(m *platform.Machine) { m.Dax[0].Size = platform.Fact[uint64]{} }},
+		"no align":              {is: cxl.ErrNoCXL, says: "unknown", change: func(m *platform.Machine) { m.Dax[0].Align = platform.Fact[uint64]{} }},
+		"nothing":               {is: cxl.ErrNoCXL, says: "0 dax devices", change: func(m *platform.Machine) { m.Dax = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c2 := *m

@@ -91,8 +91,12 @@ type Dax struct {
 	Name   string           `json:"name"` // dax0.0
 	Dev    string           `json:"dev"`  // /dev/dax0.0
 	Path   string           `json:"path"`
+	Number Fact[string]     `json:"number"` // what Dev has to be: major:minor
 	Kind   Fact[MemoryKind] `json:"kind"`
 	Region string           `json:"region,omitempty"` // the CXL region that it is of
+	// Tag is the UUID of the allocation of dynamic capacity that it is. Kernels show it, in a file uuid, from when they have dynamic capacity on:
+	// it was posted for Linux, and not taken yet.
+	Tag Fact[string] `json:"tag"`
 
 	Size       Fact[uint64] `json:"size"`
 	Align      Fact[uint64] `json:"align"`       // bytes that offsets and lengths of mappings are multiples of

@@ -132,7 +132,7 @@ func (t *tree) region(name, dir string) Region {
 		Mode: t.text(dir + "/mode"), Size: t.number(dir + "/size"), Start: t.number(dir + "/resource"),
 		Ways: t.number(dir + "/interleave_ways"), Granularity: t.number(dir + "/interleave_granularity"),
 		Committed: t.flag(dir + "/commit"), Driver: t.linkName(dir + "/driver"),
-		UUID:   t.text(dir + "/uuid"),
+		UUID:   t.uuid(dir + "/uuid"),
 		Access: [2]Access{t.speeds(dir + "/access0"), t.speeds(dir + "/access1")},
 	}
 	names, err := t.names(dir)

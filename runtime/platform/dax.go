@@ -22,7 +22,7 @@ func (t *tree) dax(online Fact[IDs]) (found []Dax) {
 		}
 		dir := daxDir + "/" + name
 		d := Dax{
-			Name: name, Dev: "/dev/" + name, Path: dir,
+			Name: name, Dev: "/dev/" + name, Path: dir, Number: t.text(dir + "/dev"), Tag: t.uuid(dir + "/uuid"),
 			Size: t.number(dir + "/size"), Align: t.number(dir + "/align"),
 			TargetNode: t.nodeIn(dir + "/target_node"), NUMANode: t.nodeOf(dir),
 			Driver: t.linkName(dir + "/driver"),
@@ -48,6 +48,25 @@ func (t *tree) nodeIn(name string) Fact[int] {
 			return 0, ErrNotTold
 		}
 		return n, nil
+	})
+}
+
+// uuid reads a UUID; the kernel writes nothing, 0 or zeros where there is none.
+func (t *tree) uuid(name string) Fact[string] {
+	return then(t.text(name), func(s string) (string, error) {
+		if strings.Trim(s, "0-") == "" {
+			return "", ErrNotTold
+		}
+		const form = "00000000-0000-0000-0000-000000000000"
+		if len(s) != len(form) {
+			return "", fmt.Errorf("%w: %s is no UUID", ErrMalformed, quote(s))
+		}
+		for i := range len(form) {
+			if (form[i] == '-') != (s[i] == '-') || s[i] != '-' && !strings.ContainsRune("0123456789abcdefABCDEF", rune(s[i])) {
+				return "", fmt.Errorf("%w: %s is no UUID", ErrMalformed, quote(s))
+			}
+		}
+		return s, nil
 	})
 }
 

@@ -111,12 +111,33 @@ func TestCXLByStages(t *testing.T) {
 	}
 	m := captured(t, "cxl-stageB-sysram")
 	d, _ := m.DaxOf("dax1.0")
-	if d.Region != "region1" || !d.Online || d.TargetNode.Value != 4 {
+	if d.Region != "region1" || !d.Online || d.TargetNode.Value != 4 || d.Number.Value != "251:1" || d.Tag.Known() {
 		t.Errorf("%+v", d)
 	}
 	mem, ok := m.CXL.BySerial(0x13)
 	if !ok || mem.Address != "0000:e0:00.0" || mem.DVSEC.Or(0) != 3 {
 		t.Errorf("%+v", mem)
+	}
+}
+
+// TestTag: a dax device is known by its UUID where the kernel has one for it, as those of dynamic capacity will be; nothing and zeros are none.
+func TestTag(t *testing.T) {
+	const tag = "5afe11e5-ca5e-4000-8000-00000000000F"
+	for text, want := range map[string]error{
+		tag + "\n": nil, "\n": platform.ErrNotTold, "0\n": platform.ErrNotTold, "00000000-0000-0000-0000-000000000000\n": platform.ErrNotTold,
+		"5afe\n": platform.ErrMalformed, tag[:35] + "x": platform.ErrMalformed, "-" + tag[1:]: platform.ErrMalformed,
+	} {
+		m := in(t, small(map[string]string{"sys/bus/dax/devices/dax7.0/uuid": text, "sys/bus/cxl/devices/region7/uuid": text}))
+		d, ok := m.DaxOf("dax7.0")
+		r, too := m.CXL.Region("region7")
+		if !ok || !too {
+			t.Fatalf("%+v, %+v", m.Dax, m.CXL)
+		}
+		for _, f := range []platform.Fact[string]{d.Tag, r.UUID} {
+			if !errors.Is(f.Err, want) || want == nil && f.Value != tag {
+				t.Errorf("%q: %+v, want %v", text, f, want)
+			}
+		}
 	}
 }
 
