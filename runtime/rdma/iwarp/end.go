@@ -1,6 +1,7 @@
 package iwarp
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
@@ -9,7 +10,18 @@ import (
 
 // linger is how long an ended connection stays, for what was sent last to arrive: a socket that is closed with
 // bytes unread resets the connection, and the peer may lose what it has not read.
-var linger = time.Second
+var linger = lasting(time.Second)
+
+// span is a length of time that tests change, while queues of those before them may not be gone yet.
+type span struct{ ns atomic.Int64 }
+
+func lasting(d time.Duration) *span {
+	s := &span{}
+	s.ns.Store(int64(d))
+	return s
+}
+
+func (s *span) length() time.Duration { return time.Duration(s.ns.Load()) }
 
 // parting is how a queue ends that has something to tell.
 type parting struct {
@@ -30,7 +42,7 @@ func (q *queue) end(why *rdma.StatusError, last *parting) {
 	}
 	poke(q.work)
 	poke(q.box.arrived)
-	until := time.Now().Add(linger)
+	until := time.Now().Add(linger.length())
 	_ = q.s.conn.SetWriteDeadline(until) // if it fails, writing does
 	q.lastTurn(until)
 	if q.gate.shut() {
@@ -115,7 +127,7 @@ func (q *queue) unwritable(err error) {
 	defer q.mu.Unlock()
 	if q.ended == nil {
 		q.broken = err
-		q.lastTurn(time.Now().Add(linger))
+		q.lastTurn(time.Now().Add(linger.length()))
 	}
 }
 
@@ -126,7 +138,7 @@ func (q *queue) fault(f *fpdu.Fault) {
 		q.dom.log.warn("iwarp: a connection ends because of what the peer sent", "peer", q.s.peer, "reason", f)
 	}
 	q.kick()
-	for end := time.Now().Add(linger); !q.settled() && time.Now().Before(end); {
+	for end := time.Now().Add(linger.length()); !q.settled() && time.Now().Before(end); {
 		time.Sleep(100 * time.Microsecond)
 	}
 	in := &q.in

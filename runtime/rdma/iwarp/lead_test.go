@@ -188,9 +188,7 @@ func TestWaiterIsTold(t *testing.T) {
 // of who waits ends before.
 func TestWaiterWithoutReceive(t *testing.T) {
 	needLeaders(t)
-	old := notReady
-	notReady = patience
-	defer func() { notReady = old }()
+	defer LongWaits(patience)()
 	a, b := connectEnds(t, shapes["tcp, sums"])
 	for range 20 {
 		ctx, cancel := context.WithCancel(context.Background())

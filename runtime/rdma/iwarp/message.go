@@ -8,7 +8,7 @@ import (
 )
 
 // notReady is how long a message waits for a receive. Nothing more is read meanwhile.
-var notReady = time.Second
+var notReady = lasting(time.Second)
 
 // messageArrives looks at a segment of a send.
 func (q *queue) messageArrives(n int) (verdict, *fpdu.Fault) {
@@ -114,7 +114,8 @@ func (q *queue) tooLong(n, room int) {
 // awaitReceive waits until a receive is posted, for a time. It reports false when the queue ends.
 func (q *queue) awaitReceive() bool {
 	q.kick()
-	late := time.NewTimer(notReady)
+	most := notReady.length()
+	late := time.NewTimer(most)
 	defer late.Stop()
 	for {
 		if _, ok := q.box.first(); ok {
@@ -129,7 +130,7 @@ func (q *queue) awaitReceive() bool {
 		select {
 		case <-q.box.arrived:
 		case <-late.C:
-			q.fault(&fpdu.Fault{Cause: fpdu.NoBuffer, Detail: "no receive was posted for a message for " + notReady.String()})
+			q.fault(&fpdu.Fault{Cause: fpdu.NoBuffer, Detail: "no receive was posted for a message for " + most.String()})
 			return false
 		}
 	}

@@ -100,6 +100,7 @@ func TestNobodyReceives(t *testing.T) {
 
 // TestBothHungry has both sides send to each other without receives, and a request for the other in flight.
 func TestBothHungry(t *testing.T) {
+	defer LongWaits(patience)()
 	a, b := connectEnds(t, shapes["tcp, sums"])
 	for _, d := range []struct{ from, to *end }{{a, b}, {b, a}} {
 		d.from.post(d.from.request(rdma.VerbSend, 1, 0, 100, d.to, 0), d.from.request(rdma.VerbRead, 2, 0, 100, d.to, 0))
