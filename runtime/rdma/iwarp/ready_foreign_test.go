@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma/iwarp"
 )
 
 // TestReadyBySend has a foreign peer dial that begins with a send of nothing, the only message it says that it can begin with
 // (RFC 6581, section 9: bit B of the first word). It has a number on the queue of sends, and takes no receive.
 func TestReadyBySend(t *testing.T) {
+	t.Cleanup(iwarp.LongWaits(patience)) // the last message waits for its receive
 	s := newScene(t, true)
 	done := make(chan rdma.Queue, 1)
 	go func() {
