@@ -37,6 +37,7 @@ type analyzer struct {
 	unlooked  map[token.Pos]bool          // calls whose results nobody takes
 	checked   map[token.Pos]token.Pos     // where the test of a call's error ends
 	expected  map[token.Pos]bool          // calls whose program asks which error they gave
+	refuses   map[token.Pos]bool          // and those of them that are to fail
 	settles   map[ssa.Value]bool          // see settled
 	answering map[*ssa.Function]bool      // see answers
 	asking    map[*ssa.Function]bool      // see asks
@@ -54,7 +55,7 @@ type analyzer struct {
 func newAnalyzer(pass *analysis.Pass) *analyzer {
 	return &analyzer{
 		pass: pass, sums: map[*types.Func]*facts.Func{}, declared: map[*types.Func]bool{}, believed: map[types.Object]bool{}, shapes: map[*ssa.Function]*shape{}, flows: map[*ssa.Function]*flow{}, shares: map[*ssa.Function][]sharing{},
-		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{}, settles: map[ssa.Value]bool{}, answering: map[*ssa.Function]bool{}, asking: map[*ssa.Function]bool{},
+		names: map[token.Pos][]string{}, unlooked: map[token.Pos]bool{}, checked: map[token.Pos]token.Pos{}, expected: map[token.Pos]bool{}, refuses: map[token.Pos]bool{}, settles: map[ssa.Value]bool{}, answering: map[*ssa.Function]bool{}, asking: map[*ssa.Function]bool{},
 	}
 }
 

@@ -154,6 +154,10 @@ func (r *run) end(s *state, id int32, site ssa.CallInstruction, how string, move
 		return
 	}
 	at := site.Pos()
+	if r.a.refuses[at] && r.infos[id].kind != "op" {
+		r.lose(s, id)
+		return
+	}
 	if r.infos[id].kind == "op" {
 		r.earlier(s, id)
 	}

@@ -2,6 +2,7 @@ package bwlife
 
 import (
 	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // expects notes the calls of a function whose program asks which error they gave: by errors.Is or errors.As, by a
-// comparison with an error that a package has as a variable, or in a test that fails where there was none. Whoever
+// comparison with an error that a package has as a variable, by a function that is given both, or in a test that fails where there was none. Whoever
 // closes what may be closed already, and lets ErrReleased pass, makes no mistake.
 func (a *analyzer) expects(fn *ssa.Function) {
 	for _, b := range fn.Blocks {
@@ -20,6 +21,7 @@ func (a *analyzer) expects(fn *ssa.Function) {
 			}
 			if err := errorOf(call); err != nil && askedFor(err, 0) {
 				a.expected[call.Pos()] = true
+				a.refuses[call.Pos()] = handedWithSentinel(err)
 			}
 		}
 	}
@@ -57,7 +59,7 @@ func askedFor(err ssa.Value, depth int) bool {
 	for _, ref := range *err.Referrers() {
 		switch ref := ref.(type) {
 		case *ssa.Call:
-			if isErrorTest(ref) && len(ref.Call.Args) > 0 && ref.Call.Args[0] == err {
+			if isErrorTest(ref) && len(ref.Call.Args) > 0 && ref.Call.Args[0] == err || givenSentinel(ref, err) {
 				return true
 			}
 		case *ssa.BinOp:
@@ -75,6 +77,21 @@ func askedFor(err ssa.Value, depth int) bool {
 		}
 	}
 	return false
+}
+
+// givenSentinel reports whether a function is given an error beside one that a package has as a variable: it compares the two, as helpers of
+// tests do.
+func givenSentinel(call *ssa.Call, err ssa.Value) bool {
+	return !isErrorTest(call) && slices.Contains(call.Call.Args, err) && slices.ContainsFunc(call.Call.Args, func(v ssa.Value) bool {
+		return v != err && (isSentinel(v) || isContextError(v))
+	})
+}
+
+// handedWithSentinel reports whether nobody but such a function gets to see an error: what the call was to do it was not to do, and whether it did is
+// not known behind it.
+func handedWithSentinel(err ssa.Value) bool {
+	refs := err.Referrers()
+	return len(*refs) == 1 && func() bool { call, ok := (*refs)[0].(*ssa.Call); return ok && givenSentinel(call, err) }()
 }
 
 // askedForLater looks at the reads of a variable behind a store in the same block: further on it may be another error.

@@ -306,7 +306,12 @@ func isEndOfContext(test *ssa.Call) bool {
 	if len(test.Call.Args) < 2 {
 		return false
 	}
-	load, ok := test.Call.Args[1].(*ssa.UnOp)
+	return isContextError(test.Call.Args[1])
+}
+
+// isContextError reports whether a value is one of the errors of contexts that have ended.
+func isContextError(v ssa.Value) bool {
+	load, ok := v.(*ssa.UnOp)
 	if !ok {
 		return false
 	}

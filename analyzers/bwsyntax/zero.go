@@ -15,7 +15,7 @@ import (
 
 // made says where the values of a kind come from.
 var made = map[string]string{
-	directive.Handle:  "regions come from allocators and rdma.Register",
+	directive.Handle:  "regions come from allocators and rdma.Register, and what they are of is opened",
 	directive.Window:  "windows come from Open",
 	directive.Op:      "operations come from the functions that post them",
 	directive.View:    "it comes from a region or a window",

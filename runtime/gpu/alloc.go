@@ -13,7 +13,7 @@ import (
 // The error is [barewire.ErrNoPlace], [ErrClosed], [barewire.ErrRange] for n below 1, or what the driver says: [barewire.ErrNoMemory] where the
 // device has too little, [ErrLost] where it is lost.
 //
-//barewire:effect fresh=0 on ok
+//barewire:effect fresh=0 on ok, carves=0 of dev on ok
 func New[T barewire.Fixed[T]](dev *Device, p barewire.Place[T, barewire.GPU], n int, opts ...barewire.Option) (*barewire.Region[T, barewire.GPU, barewire.Unregistered], error) {
 	return mint(dev, p, DeviceMemory, barewire.InGPU, n, opts)
 }
@@ -24,7 +24,7 @@ func New[T barewire.Fixed[T]](dev *Device, p barewire.Place[T, barewire.GPU], n 
 //
 // Beside the errors of [New] it is [ErrNotHere] where the device cannot reach host memory.
 //
-//barewire:effect fresh=0 on ok
+//barewire:effect fresh=0 on ok, carves=0 of dev on ok
 func NewHost[T barewire.Fixed[T]](dev *Device, p barewire.Place[T, barewire.CPU], n int, opts ...barewire.Option) (*barewire.Region[T, barewire.CPU, barewire.Unregistered], error) {
 	if !dev.none() && !dev.info.Facts.HostMapped {
 		return nil, wrap(ErrNotHere, "new: %s maps no host memory; use gpu.New, and copies", dev.name)
@@ -37,7 +37,7 @@ func NewHost[T barewire.Fixed[T]](dev *Device, p barewire.Place[T, barewire.CPU]
 //
 // Beside the errors of [New] it is [ErrNotHere] where the device has no such memory.
 //
-//barewire:effect fresh=0 on ok
+//barewire:effect fresh=0 on ok, carves=0 of dev on ok
 func NewManaged[T barewire.Fixed[T]](dev *Device, p barewire.Place[T, barewire.Managed], n int, opts ...barewire.Option) (*barewire.Region[T, barewire.Managed, barewire.Unregistered], error) {
 	if !dev.none() && !dev.info.Facts.Managed {
 		return nil, wrap(ErrNotHere, "new: %s has no managed memory; use gpu.New, and copies", dev.name)
@@ -86,6 +86,8 @@ type Witness struct {
 
 // Witness asks the device whether it has memory that the host may touch while kernels run. The error is [ErrNotCoherent] and says
 // which answers stand against it. Devices of one machine may differ.
+//
+//barewire:effect looks=d
 func (d *Device) Witness() (Witness, error) {
 	if d.none() {
 		return Witness{}, ErrNoDevice

@@ -17,7 +17,7 @@ var friend = seal.Key()
 
 // Device is an open GPU. Its methods may be called by several goroutines.
 //
-//barewire:type domain
+//barewire:type handle
 type Device struct {
 	ad   Adapter
 	info DeviceInfo
@@ -47,6 +47,8 @@ var gates sync.Map
 func (d *Device) none() bool { return d == nil || d.ad == nil }
 
 // Info is what is known of the device.
+//
+//barewire:effect looks=d
 func (d *Device) Info() DeviceInfo {
 	if d.none() {
 		return DeviceInfo{}
@@ -55,6 +57,8 @@ func (d *Device) Info() DeviceInfo {
 }
 
 // String is the device's name: "cuda/0".
+//
+//barewire:effect looks=d
 func (d *Device) String() string {
 	if d.none() {
 		return "no device"
@@ -63,6 +67,8 @@ func (d *Device) String() string {
 }
 
 // Lost is why the device cannot be used any more: [ErrLost] and what it said. It is nil where it can.
+//
+//barewire:effect looks=d
 func (d *Device) Lost() error {
 	if d.none() {
 		return ErrNoDevice
@@ -72,7 +78,7 @@ func (d *Device) Lost() error {
 
 // Sync returns when all that was posted on queues of the device has ended, or ctx ends. What failed, the queues say.
 //
-//barewire:effect flushes=d
+//barewire:effect flushes=d, looks=d
 func (d *Device) Sync(ctx context.Context) error {
 	if d.none() {
 		return ErrNoDevice

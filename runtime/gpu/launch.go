@@ -14,6 +14,8 @@ import (
 const MaxArgs = 32
 
 // Module is a program that was loaded onto a device.
+//
+//barewire:type handle
 type Module struct {
 	dev    *Device
 	p      Program
@@ -21,6 +23,8 @@ type Module struct {
 }
 
 // Kernel is a function of a module that runs on the device. It is good as long as the module is.
+//
+//barewire:type view
 type Kernel struct {
 	m    *Module
 	name string
@@ -29,6 +33,8 @@ type Kernel struct {
 
 // Module loads a program: for CUDA a module's image (PTX, cubin or fatbin), for OpenCL its source. What the driver says of a source with
 // mistakes is in the error; or ctx's error is, if it ends before the program is compiled and loaded. Who loaded it closes it.
+//
+//barewire:effect fresh=0 on ok, carves=0 of d on ok
 func (d *Device) Module(ctx context.Context, source []byte) (*Module, error) {
 	if d.none() {
 		return nil, wrap(ErrNoDevice, "module")
@@ -65,6 +71,8 @@ func (d *Device) unload() {
 }
 
 // Kernel finds a kernel by its name. The error is [ErrNoKernel] and what the driver says.
+//
+//barewire:effect views=0 of m on ok
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	if m == nil || m.dev == nil || m.closed.Load() {
 		return nil, wrap(ErrClosed, "kernel %q: its module", name)
@@ -85,6 +93,8 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 }
 
 // Close unloads the program. Its kernels must not run: it waits for all queues of the device, until ctx ends.
+//
+//barewire:effect releases=m on ok, flushes=m
 func (m *Module) Close(ctx context.Context) error {
 	if m == nil || m.dev == nil {
 		return wrap(ErrClosed, "close: no module")
@@ -111,6 +121,8 @@ func (m *Module) Close(ctx context.Context) error {
 }
 
 // String is the kernel's name.
+//
+//barewire:effect looks=k
 func (k *Kernel) String() string {
 	if k == nil {
 		return "no kernel"
@@ -181,7 +193,7 @@ func Num[N Number](v N) Arg {
 // an [*OpError] around the reason.
 //
 //go:noinline
-//barewire:effect fills=0 of args on ok, fresh=0 on ok
+//barewire:effect fills=0 of args on ok, fresh=0 on ok, uses=q, uses=k
 func Launch(q *Queue, k *Kernel, grid Grid, args ...Arg) (Op, error) {
 	if q.none() {
 		return Op{}, errNoQueue

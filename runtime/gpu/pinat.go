@@ -20,7 +20,7 @@ const Near = -1
 // Beside the errors of [NewHost] it is [barewire.ErrPlace] around a reason of package numa's where the memory cannot be at the node,
 // [barewire.ErrPlacementLost] where pinning took it away from there, and [ErrNotHere] where the provider pins only what it allocates itself.
 //
-//barewire:effect fresh=0 on ok, node=0 of node
+//barewire:effect fresh=0 on ok, node=0 of node, carves=0 of dev on ok
 func NewHostAt[T barewire.Fixed[T]](dev *Device, node int, p barewire.Place[T, barewire.CPU], n int, opts ...barewire.Option) (*barewire.Region[T, barewire.CPU, barewire.Unregistered], error) {
 	if dev.none() {
 		return nil, wrap(ErrNoDevice, "new")

@@ -57,6 +57,8 @@ func barOf(m *platform.Machine, d *DeviceInfo) string {
 
 // Node is the node of NUMA that the device is nearest to: as the driver says, else as the kernel's files do, else the only one that there is.
 // The error is [ErrNotHere] where nobody says it.
+//
+//barewire:effect looks=d
 func (d *Device) Node() (int, error) {
 	if d.none() {
 		return 0, ErrNoDevice

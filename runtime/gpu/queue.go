@@ -21,7 +21,7 @@ const maxDepth = 1 << 16
 
 // Queue does operations in order: a stream of CUDA's, a command queue of OpenCL's. Its methods may be called by several goroutines.
 //
-//barewire:type domain
+//barewire:type handle
 type Queue struct {
 	dev *Device
 	s   Stream
@@ -66,7 +66,7 @@ type hold struct {
 
 // Queue makes a queue for as many operations at a time as depth says, a power of two; 0 is DefaultDepth.
 //
-//barewire:effect fresh=0 on ok, within=0 of d
+//barewire:effect fresh=0 on ok, carves=0 of d on ok
 func (d *Device) Queue(depth int) (*Queue, error) {
 	if d.none() {
 		return nil, wrap(ErrNoDevice, "queue")
@@ -109,6 +109,8 @@ func (d *Device) Queue(depth int) (*Queue, error) {
 }
 
 // String is what errors call the queue: "queue of cuda/0 made at worker/main.go:31".
+//
+//barewire:effect looks=q
 func (q *Queue) String() string {
 	if q.none() {
 		return "no queue"
@@ -149,6 +151,8 @@ func (d *Device) drop(q *Queue) {
 }
 
 // Device is where the queue's operations are done; nil for a queue that is none.
+//
+//barewire:effect looks=q
 func (q *Queue) Device() *Device {
 	if q == nil {
 		return nil
@@ -205,7 +209,7 @@ func (q *Queue) end() error {
 // regions and the queue cannot be closed ([barewire.ErrInFlight]), so that memory which the device may still write is nobody else's. What then is
 // left is for the process to end; the driver has it back when that has. Of several causes the first counts.
 //
-//barewire:effect uses=q
+//barewire:effect looks=q
 func (q *Queue) Abandon(cause error) {
 	if q.none() {
 		return

@@ -79,7 +79,7 @@ func (o Op) Done() bool {
 
 // Flush returns when all that was posted on the queue before has ended. The error is that of the first operation that failed, or ctx's.
 //
-//barewire:effect flushes=q
+//barewire:effect flushes=q, looks=q
 func (q *Queue) Flush(ctx context.Context) error {
 	if q.none() {
 		return errNoQueue

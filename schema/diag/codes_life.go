@@ -29,7 +29,8 @@ var _ = register(
 		Code: UseAfterRelease, Name: "use-after-release", Severity: Error,
 		Title: "a region is used after it was closed",
 		Why: "A closed region has no memory: opening a window on it or posting an operation with it is ErrReleased. Another " +
-			"function that closes it counts too. Use it before, or close it later: a defer behind the error check runs last.",
+			"function that closes it counts too. The same goes for pools of memory, and for devices, queues and modules of a GPU. Use it before, or close it later: " +
+			"a defer behind the error check runs last.",
 		Wrong: "err = mr.Close()\nw, err := barewire.Open(mr)\n",
 		Right: "w, err := barewire.Open(mr)\nerr = w.Close()\nerr = mr.Close()\n",
 	},
@@ -51,10 +52,11 @@ var _ = register(
 	},
 	Rule{
 		Code: Leak, Name: "region-leak", Severity: Error,
-		Title: "a region is not released on every path",
+		Title: "a region, or what was opened for it, is not released on every path",
 		Why: "A region's memory is not the garbage collector's: it stays until somebody closes the region, and so does what peers may do with it. " +
 			"The usual gap is a return for an error between making the region and closing it: where Register fails the region that it was given is still open. " +
-			"A region that is returned, stored or given away is somebody else's to close, and is not reported.",
+			"Pools of memory (cxl.Pool) are the same, and devices, queues and modules of a GPU: who opened one closes it. " +
+			"What is returned, stored or given away is somebody else's to close, and is not reported.",
 		Wrong: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\treturn err\n}\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\nif err != nil {\n\treturn err\n}\ndefer mr.Close()\n",
 		Right: "r, err := barewire.New(SampleInCPU(), n)\nif err != nil {\n\treturn err\n}\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\nif err != nil {\n\treturn errors.Join(err, r.Close())\n}\ndefer mr.Close()\n",
 	},
@@ -76,10 +78,10 @@ var _ = register(
 	},
 	Rule{
 		Code: ReleaseBorrowed, Name: "release-while-borrowed", Severity: Error,
-		Title: "a region is closed or moved while a window on it is open, or a pool while a region of it is",
+		Title: "a region is closed or moved while a window on it is open, or a pool or device while something of it is",
 		Why: "Close, Register and Deregister are ErrBorrowed while a window is open, and the region stays as it is. Closing a pool of memory (cxl.Pool) " +
-			"while a region of it is not closed is ErrInUse, also where the region was registered. Deferred calls run in the " +
-			"opposite order: the window's defer belongs behind the region's, and the region's behind the pool's.",
+			"while a region of it is not closed is ErrInUse, also where the region was registered; closing a GPU (gpu.Device) while a region, a queue or a module of it is open is ErrBusy. Deferred calls run in the " +
+			"opposite order: the window's defer belongs behind the region's, and the region's behind the pool's, or the device's.",
 		Wrong: "w, err := barewire.Open(r)\ndefer w.Close()\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\n",
 		Right: "w, err := barewire.Open(r)\nerr = w.Close()\nmr, err := rdma.Register(dom, r, SampleRemoteRead())\n",
 	},
@@ -111,7 +113,7 @@ var _ = register(
 	Rule{
 		Code: ViewOutlives, Name: "view-outlives", Severity: Error,
 		Title: "a view is used after what it is of has ended",
-		Why: "Spans are good as long as their region, and views, slices and atomics as long as their window. Afterwards the memory may be gone: the " +
+		Why: "Spans are good as long as their region, views, slices and atomics as long as their window, and kernels as long as their module. Afterwards the memory may be gone: the " +
 			"program faults, or the operation is refused. Copy what must live longer.",
 		Wrong: "w, err := barewire.Open(r)\nv := SampleAt(w, 0)\nerr = w.Close()\nx := v.Celsius()\n",
 		Right: "w, err := barewire.Open(r)\nx := SampleAt(w, 0).Celsius()\nerr = w.Close()\n",

@@ -15,7 +15,7 @@
 //
 // KIND is one of
 //
-//	handle   memory that whoever has it releases, once
+//	handle   memory that whoever has it releases, once; or what was opened to have some
 //	window   access that was borrowed from a handle; whoever opened it ends it, once
 //	op       an operation in flight: somebody waits until it has ended
 //	view     a value that is good as long as what it is of: a span, a slice, an element

@@ -68,7 +68,7 @@ func TestChild(t *testing.T) {
 		if err := gpu.Release(m); err != nil {
 			t.Fatal(err)
 		}
-		mod, err := c.dev.Module(t.Context(), kernels)
+		mod, err := c.dev.Module(t.Context(), kernels) //barewire:ignore BW5104 the process ends by the fault
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func TestHang(t *testing.T) {
 	c.refused(c.dev.Close(), gpu.ErrBusy, "2 outstanding, the oldest "+names)
 	// Other memory is closed; the driver, which waits for the device with it, has it until then.
 	c.refused(idle.Close(), gpu.ErrHung, "device memory of cuda/0 is not taken back")
-	c.refused(idle.Close(), barewire.ErrReleased) //barewire:ignore BW5102 it is closed all the same
+	c.refused(idle.Close(), barewire.ErrReleased)
 	_, err = gpu.New(c.dev, sample.BodyInGPU(), 10)
 	c.refused(err, gpu.ErrHung, "10 elements of sample.Body as device memory on cuda/0", "Config.Patience")
 	c.refused(c.dev.Close(), gpu.ErrBusy, "regions")

@@ -174,7 +174,7 @@ func TestRegister(t *testing.T) {
 	s.now(setHold, 1)
 	op, err = gpu.CopyToHost(c.q, gpu.All(c.h), gpu.All(mr))
 	p.must(err)
-	_, err = rdma.Deregister(t.Context(), mr) //barewire:ignore BW5108 to see it refused
+	_, err = rdma.Deregister(t.Context(), mr)
 	c.refused(err, barewire.ErrInFlight, "posted at cuda/rdma_linux_test.go:")
 	s.now(setHold, 0)
 	p.must(op.Wait(t.Context()))
