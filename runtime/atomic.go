@@ -95,7 +95,7 @@ func (a Atomic32) Or(x uint32) uint32 { return le32(atomic.OrUint32(a.p, le32(x)
 //barewire:generated
 //barewire:effect views=0 of w
 func Word64[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintptr) Atomic64 {
-	return Atomic64{(*uint64)(unsafe.Add(At(w, i, size), off))}
+	return Atomic64{(*uint64)(unsafe.Add(Element(w, i, uintptr(i)*size), off))}
 }
 
 // Word32 is as [Word64], for a u32.
@@ -103,7 +103,7 @@ func Word64[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintp
 //barewire:generated
 //barewire:effect views=0 of w
 func Word32[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintptr) Atomic32 {
-	return Atomic32{(*uint32)(unsafe.Add(At(w, i, size), off))}
+	return Atomic32{(*uint32)(unsafe.Add(Element(w, i, uintptr(i)*size), off))}
 }
 
 // Load64 reads the u64 off bytes into the element i atomically, whoever changes it. It
@@ -112,7 +112,7 @@ func Word32[T Fixed[T], A CanLocalAtomic](w Window[T, A], i int, size, off uintp
 //barewire:generated
 //barewire:effect uses=w
 func Load64[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint64 {
-	return Atomic64{(*uint64)(unsafe.Add(At(w, i, size), off))}.Load()
+	return Atomic64{(*uint64)(unsafe.Add(Element(w, i, uintptr(i)*size), off))}.Load()
 }
 
 // Load32 is as [Load64], for a u32.
@@ -120,7 +120,7 @@ func Load64[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint
 //barewire:generated
 //barewire:effect uses=w
 func Load32[T Fixed[T], A Access](w Window[T, A], i int, size, off uintptr) uint32 {
-	return Atomic32{(*uint32)(unsafe.Add(At(w, i, size), off))}.Load()
+	return Atomic32{(*uint32)(unsafe.Add(Element(w, i, uintptr(i)*size), off))}.Load()
 }
 
 // GlobalAtomics is the witness that in one domain this processor's atomics and those of
@@ -146,7 +146,7 @@ func Global64[T Fixed[T], A CanRemoteAtomic](w Window[T, A], i int, size, off ui
 	if err := w.loan.global(g); err != nil {
 		return Atomic64{}, err
 	}
-	return Atomic64{(*uint64)(unsafe.Add(At(w, i, size), off))}, nil
+	return Atomic64{(*uint64)(unsafe.Add(Element(w, i, uintptr(i)*size), off))}, nil
 }
 
 // Global32 is as [Global64], for a u32.
@@ -157,7 +157,7 @@ func Global32[T Fixed[T], A CanRemoteAtomic](w Window[T, A], i int, size, off ui
 	if err := w.loan.global(g); err != nil {
 		return Atomic32{}, err
 	}
-	return Atomic32{(*uint32)(unsafe.Add(At(w, i, size), off))}, nil
+	return Atomic32{(*uint32)(unsafe.Add(Element(w, i, uintptr(i)*size), off))}, nil
 }
 
 // global checks that g is of the domain in which the region is registered.

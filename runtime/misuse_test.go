@@ -134,8 +134,8 @@ func atomics(w sample.TickWindow[barewire.Local], i int) uint64 {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"loop.go:10:21: inlining call to sample.TickAt[", "loop.go:10:21: inlining call to barewire.At[", "inlining call to sample.TickView.Price",
-		"loop.go:17:21: inlining call to barewire.At[", "loop.go:19:34: inlining call to sample.TickAll[",
+		"loop.go:10:21: inlining call to sample.TickAt[", "loop.go:10:21: inlining call to barewire.Element[", "inlining call to sample.TickView.Price",
+		"loop.go:17:21: inlining call to barewire.Element[", "loop.go:19:34: inlining call to sample.TickAll[",
 		"loop.go:26:23: inlining call to barewire.Word32[", "loop.go:27:27: inlining call to barewire.Load64[",
 		"loop.go:10:21: Found IsInBounds",
 	} {

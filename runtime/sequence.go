@@ -75,7 +75,7 @@ func again(try int, since *time.Time) bool {
 //barewire:generated
 //barewire:effect uses=w
 func Snapshot[T Fixed[T], A Access](w Window[T, A], i int, dst []byte) (seq uint64, err error) {
-	return snapshot(dst, At(w, i, uintptr(len(dst))))
+	return snapshot(dst, Element(w, i, uintptr(i)*uintptr(len(dst))))
 }
 
 func snapshot(dst []byte, p unsafe.Pointer) (seq uint64, err error) {
@@ -101,7 +101,7 @@ func snapshot(dst []byte, p unsafe.Pointer) (seq uint64, err error) {
 //barewire:generated
 //barewire:effect uses=w
 func Publish[T Fixed[T], A Access](w Window[T, A], i int, src []byte) error {
-	return publish(At(w, i, uintptr(len(src))), src)
+	return publish(Element(w, i, uintptr(i)*uintptr(len(src))), src)
 }
 
 func publish(p unsafe.Pointer, src []byte) error {

@@ -102,18 +102,20 @@ func (w Window[T, A]) Format(f fmt.State, _ rune) {
 	}
 }
 
-// At is where the element i begins; size is the size of one. An index out of range panics
-// as a slice's does. It is for generated code.
+// Element is where the element i begins, which is so many bytes behind the first: the
+// caller multiplies, on the line of its call. The compiler marks where inlined code came
+// from by an instruction of that line, and adds one that does nothing where the line has
+// none. An index out of range panics as a slice's does. It is for generated code.
 //
 //barewire:generated
 //barewire:effect views=0 of w at i
-func At[T Fixed[T], A Access](w Window[T, A], i int, size uintptr) unsafe.Pointer {
+func Element[T Fixed[T], A Access](w Window[T, A], i int, at uintptr) unsafe.Pointer {
 	if region.Checked {
 		w.loan.check(i, len(w.all))
 	} else {
 		_ = w.all[i]
 	}
-	return unsafe.Add(unsafe.Pointer(unsafe.StringData(w.all)), uintptr(i)*size)
+	return unsafe.Add(unsafe.Pointer(unsafe.StringData(w.all)), at)
 }
 
 // Elements is where the first element begins, and how many there are: for loops,

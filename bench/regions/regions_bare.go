@@ -244,7 +244,7 @@ func WordSliceOver(b []byte) ([]Word, error) {
 //
 //barewire:effect views=0 of w at i
 func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
-	return WordView{(*[8]byte)(barewire.At(w, i, 8))}
+	return WordView{(*[8]byte)(barewire.Element(w, i, uintptr(i)*8))}
 }
 
 // WordAll iterates over views of all elements with their indices.
@@ -678,7 +678,7 @@ func PacketSliceOver(b []byte) ([]Packet, error) {
 //
 //barewire:effect views=0 of w at i
 func PacketAt[A barewire.Access](w barewire.Window[Packet, A], i int) PacketView {
-	return PacketView{(*[64]byte)(barewire.At(w, i, 64))}
+	return PacketView{(*[64]byte)(barewire.Element(w, i, uintptr(i)*64))}
 }
 
 // PacketAll iterates over views of all elements with their indices.
@@ -1048,7 +1048,7 @@ func PageSliceOver(b []byte) ([]Page, error) {
 //
 //barewire:effect views=0 of w at i
 func PageAt[A barewire.Access](w barewire.Window[Page, A], i int) PageView {
-	return PageView{(*[4096]byte)(barewire.At(w, i, 4096))}
+	return PageView{(*[4096]byte)(barewire.Element(w, i, uintptr(i)*4096))}
 }
 
 // PageAll iterates over views of all elements with their indices.
@@ -1450,7 +1450,7 @@ func QuoteSliceOver(b []byte) ([]Quote, error) {
 //
 //barewire:effect views=0 of w at i
 func QuoteAt[A barewire.Access](w barewire.Window[Quote, A], i int) QuoteView {
-	return QuoteView{(*[64]byte)(barewire.At(w, i, 64))}
+	return QuoteView{(*[64]byte)(barewire.Element(w, i, uintptr(i)*64))}
 }
 
 // QuoteAll iterates over views of all elements with their indices.
@@ -1862,7 +1862,7 @@ func validSensor(p *[13]byte) bool {
 //
 //barewire:effect views=0 of w at i
 func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView {
-	return SensorView{(*[13]byte)(barewire.At(w, i, 13))}
+	return SensorView{(*[13]byte)(barewire.Element(w, i, uintptr(i)*13))}
 }
 
 // SensorAll iterates over views of all elements with their indices.

@@ -299,7 +299,7 @@ func ModelSliceOver(b []byte) ([]Model, error) {
 //
 //barewire:effect views=0 of w at i
 func ModelAt[A barewire.Access](w barewire.Window[Model, A], i int) ModelView {
-	return ModelView{(*[64]byte)(barewire.At(w, i, 64))}
+	return ModelView{(*[64]byte)(barewire.Element(w, i, uintptr(i)*64))}
 }
 
 // ModelAll iterates over views of all elements with their indices.
@@ -778,7 +778,7 @@ func BlockSliceOver(b []byte) ([]Block, error) {
 //
 //barewire:effect views=0 of w at i
 func BlockAt[A barewire.Access](w barewire.Window[Block, A], i int) BlockView {
-	return BlockView{(*[4096]byte)(barewire.At(w, i, 4096))}
+	return BlockView{(*[4096]byte)(barewire.Element(w, i, uintptr(i)*4096))}
 }
 
 // BlockAll iterates over views of all elements with their indices.
@@ -1150,7 +1150,7 @@ func MailSliceOver(b []byte) ([]Mail, error) {
 //
 //barewire:effect views=0 of w at i
 func MailAt[A barewire.Access](w barewire.Window[Mail, A], i int) MailView {
-	return MailView{(*[64]byte)(barewire.At(w, i, 64))}
+	return MailView{(*[64]byte)(barewire.Element(w, i, uintptr(i)*64))}
 }
 
 // MailAll iterates over views of all elements with their indices.

@@ -360,7 +360,7 @@ func ReadingSliceOver(b []byte) ([]Reading, error) {
 //
 //barewire:effect views=0 of w at i
 func ReadingAt[A barewire.Access](w barewire.Window[Reading, A], i int) ReadingView {
-	return ReadingView{(*[64]byte)(barewire.At(w, i, 64))}
+	return ReadingView{(*[64]byte)(barewire.Element(w, i, uintptr(i)*64))}
 }
 
 // ReadingAll iterates over views of all elements with their indices.

@@ -8,6 +8,8 @@ package main
 import (
 	"flag"
 	"fmt"
+	"iter"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -18,10 +20,24 @@ import (
 
 // row is one way to do what a table is about.
 type row struct {
-	name  string
+	name string
+	to   *row // the row that it is held to, if to any
+	ways []*way
+}
+
+// way is code for a row. Where a row has several, they are the same code in several places, and the fastest counts.
+type way struct {
 	run   func(n int) error
-	to    *row      // the row that it is held to, if to any
 	times []float64 // ns of CPU for one
+}
+
+// by is a row of such code.
+func by(name string, runs ...func(int) error) *row {
+	r := &row{name: name}
+	for _, run := range runs {
+		r.ways = append(r.ways, &way{run: run})
+	}
+	return r
 }
 
 // table is rows that do the same. The first of those that are ours is compared with the others.
@@ -76,49 +92,75 @@ func run(passes int, quick bool, only string) error {
 	return nil
 }
 
-// window is how long a row runs in a pass, ns; once at least.
-const window = 10e6
+// slot is how long code runs in a pass, ns; once at least.
+const slot = 10e6
 
 // measure runs the rows in turn.
 func (t *table) measure(passes int) error {
-	counts := make([]int, len(t.rows))
-	for i, r := range t.rows {
-		if _, err := r.once(1); err != nil { // what is made once only
+	counts := map[*way]int{}
+	for w, r := range t.all() {
+		n, err := w.enough()
+		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		n := 1
-		for {
-			took, err := r.once(n)
-			if err != nil {
-				return fmt.Errorf("%s: %w", r.name, err)
-			}
-			if took*float64(n) > window/4 {
-				counts[i] = max(int(window/took), 1)
-				break
-			}
-			n *= 4
-		}
+		counts[w] = n
 	}
 	for range passes {
-		for i, r := range t.rows {
-			took, err := r.once(counts[i])
+		for w, r := range t.all() {
+			took, err := w.once(counts[w])
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
-			r.times = append(r.times, took)
+			w.times = append(w.times, took)
 		}
 	}
 	return nil
 }
 
-// once runs a row n times and says how long one took.
-func (r *row) once(n int) (float64, error) {
+// all is each way of each row.
+func (t *table) all() iter.Seq2[*way, *row] {
+	return func(yield func(*way, *row) bool) {
+		for _, r := range t.rows {
+			for _, w := range r.ways {
+				if !yield(w, r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// enough is how often the code runs in a slot.
+func (w *way) enough() (int, error) {
+	if _, err := w.once(1); err != nil { // what is made once only
+		return 0, err
+	}
+	for n := 1; ; n *= 4 {
+		took, err := w.once(n)
+		if err != nil {
+			return 0, err
+		}
+		if took*float64(n) > slot/4 {
+			return max(int(slot/took), 1), nil
+		}
+	}
+}
+
+// once runs the code n times and says how long one took.
+func (w *way) once(n int) (float64, error) {
 	start := cputime.Self()
-	err := r.run(n)
+	err := w.run(n)
 	return float64(cputime.Self()-start) / float64(n), err
 }
 
-func (r *row) median() float64 { return figures.Median(r.times) }
+// median is that of the fastest way.
+func (r *row) median() float64 {
+	least := math.Inf(1)
+	for _, w := range r.ways {
+		least = min(least, figures.Median(w.times))
+	}
+	return least
+}
 
 // print prints the table, each row's time over ours, and whether what is wanted is met.
 func (t *table) print() {

@@ -128,21 +128,21 @@ func allocations(quick bool) (all []*table, err error) {
 		}
 		all = append(all,
 			&table{title: "allocate and free " + human(size) + ", not touched", ours: 2, rows: []*row{
-				{name: "mmap, munmap", run: times(mapped(size, nothing))},
-				{name: "make", run: times(made(size, nothing))},
-				{name: "barewire.New", run: times(region(nil, news))},
+				by("mmap, munmap", times(mapped(size, nothing))),
+				by("make", times(made(size, nothing))),
+				by("barewire.New", times(region(nil, news))),
 			}},
 			&table{title: "allocate, touch and free " + human(size), ours: 3, rows: []*row{
-				{name: "mmap, munmap", run: times(mapped(size, touch))},
-				{name: "make, again", run: times(made(size, touch))},
-				{name: "make, of the system", run: times(fresh(size, touch))},
-				{name: "barewire.New", run: times(region(touch, news))},
-				{name: "with HugePages", run: times(region(touch, func() (*barewire.Region[regions.Packet, barewire.CPU, barewire.Unregistered], error) {
+				by("mmap, munmap", times(mapped(size, touch))),
+				by("make, again", times(made(size, touch))),
+				by("make, of the system", times(fresh(size, touch))),
+				by("barewire.New", times(region(touch, news))),
+				by("with HugePages", times(region(touch, func() (*barewire.Region[regions.Packet, barewire.CPU, barewire.Unregistered], error) {
 					return barewire.New(regions.PacketInCPU(), n, barewire.HugePages())
-				}))},
-				{name: "numa.New, looked for", run: times(region(touch, func() (*barewire.Region[regions.Packet, barewire.NUMA, barewire.Unregistered], error) {
+				}))),
+				by("numa.New, looked for", times(region(touch, func() (*barewire.Region[regions.Packet, barewire.NUMA, barewire.Unregistered], error) {
 					return numa.New(node, regions.PacketInNUMA(), n)
-				}))},
+				}))),
 			}})
 	}
 	return all, nil
@@ -160,7 +160,7 @@ func pools(quick bool) (all []*table, err error) {
 		sizes = sizes[:1]
 	}
 	for _, size := range sizes {
-		t := &table{title: "a region of " + human(size) + " out of a pool, and back", ours: 1, rows: []*row{{name: "make", run: times(made(size, nothing))}}}
+		t := &table{title: "a region of " + human(size) + " out of a pool, and back", ours: 1, rows: []*row{by("make", times(made(size, nothing)))}}
 		for _, full := range []int{0, 50, 90} {
 			p, err := pool()
 			if err != nil {
@@ -173,7 +173,7 @@ func pools(quick bool) (all []*table, err error) {
 			alloc := func() (*barewire.Region[regions.Packet, barewire.CXL, barewire.Unregistered], error) {
 				return cxl.New(p, regions.PacketInCXL(), size/packet)
 			}
-			t.rows = append(t.rows, &row{name: fmt.Sprintf("cxl.New, %d %% full", full), run: times(region(nil, alloc))})
+			t.rows = append(t.rows, by(fmt.Sprintf("cxl.New, %d %% full", full), times(region(nil, alloc))))
 			t.close = append(t.close, func() error {
 				for _, r := range filled {
 					if err := r.Close(); err != nil {
@@ -213,90 +213,81 @@ func fill(p *cxl.Pool, percent int) (kept []*barewire.Region[regions.Packet, bar
 	return kept, nil
 }
 
-// loops are over elements, wherever they lie: so few that they stay in the nearest cache, and so many that what is done once does not count.
-func loops(quick bool) ([]*table, error) {
-	few, err := loopsOver(256)
-	if err != nil || quick {
-		return few, err
+// loops are over elements, wherever they lie: so few that they stay in the nearest cache, and so many that they do not.
+func loops(quick bool) (all []*table, err error) {
+	sizes := []int{256, 4096}
+	if quick {
+		sizes = sizes[:1]
 	}
-	many, err := loopsOver(4096)
-	return append(few, many...), err
+	for _, elements := range sizes {
+		for _, u := range uses {
+			t, err := u.table(elements)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, t)
+		}
+	}
+	return all, nil
 }
 
-func loopsOver(elements int) ([]*table, error) {
-	t := &table{title: fmt.Sprintf("read a field of each of %d elements", elements), ours: 2, most: 1.1}
-	b := make([]byte, elements*packet+packet)
-	off := 0
-	s, err := regions.PacketSliceOver(b[off : off+elements*packet])
-	for err != nil && off < packet { // until it is aligned
-		off++
-		s, err = regions.PacketSliceOver(b[off : off+elements*packet])
-	}
-	if err != nil {
-		return nil, err
-	}
-	t.rows = append(t.rows, &row{name: "a slice of Go's", run: fastest(slice(s, overSlice), slice(s, overSliceToo))})
+// table is of one use of so many elements.
+func (u *use) table(elements int) (*table, error) {
+	t := &table{title: fmt.Sprintf("%s of each of %d elements", u.name, elements), ours: 2, most: 1.1}
+	t.rows = append(t.rows, over("a slice of Go's", make([]regions.Packet, elements), u.slices))
 	p, err := pool()
 	if err != nil {
 		return nil, err
 	}
-	return []*table{t}, errors.Join(
-		loop(t, "cpu", func() (*barewire.Region[regions.Packet, barewire.CPU, barewire.Unregistered], error) {
-			return barewire.New(regions.PacketInCPU(), elements)
-		}),
-		loop(t, "numa", func() (*barewire.Region[regions.Packet, barewire.NUMA, barewire.Unregistered], error) {
-			return numa.Local(regions.PacketInNUMA(), elements)
-		}),
-		loop(t, "cxl", func() (*barewire.Region[regions.Packet, barewire.CXL, barewire.Unregistered], error) {
-			return cxl.New(p, regions.PacketInCXL(), elements)
-		}),
-		loop(t, "unified", func() (*barewire.Region[regions.Packet, barewire.Unified, barewire.Unregistered], error) {
-			return cxl.New(nil, regions.PacketInCXLOrUnified(), elements)
-		}),
+	return t, errors.Join(
+		u.add(t, "cpu", held(barewire.New(regions.PacketInCPU(), elements))),
+		u.add(t, "numa", held(numa.Local(regions.PacketInNUMA(), elements))),
+		u.add(t, "cxl", held(cxl.New(p, regions.PacketInCXL(), elements))),
+		u.add(t, "unified", held(cxl.New(nil, regions.PacketInCXLOrUnified(), elements))),
+		u.add(t, "huge pages", held(barewire.New(regions.PacketInCPU(), elements, barewire.HugePages()))),
 		closing(t, p.Close),
 	)
 }
 
-// slice is loops over a slice.
-func slice(s []regions.Packet, over func([]regions.Packet) uint64) func(int) error {
-	return func(n int) error {
-		for range n {
-			runtime.KeepAlive(over(s))
+// memory is a window on a region, a slice of its elements, and what closes both.
+type memory struct {
+	w     window
+	in    []regions.Packet
+	close func() error
+}
+
+// held opens a region.
+func held[R barewire.HostAddressable](r *barewire.Region[regions.Packet, R, barewire.Unregistered], err error) func() (memory, error) {
+	return func() (m memory, _ error) {
+		if err != nil {
+			return m, err
 		}
-		return nil
+		if m.w, err = barewire.Open(r); err != nil {
+			return m, errors.Join(err, r.Close())
+		}
+		m.close = func() error { return errors.Join(m.w.Close(), r.Close()) }
+		if m.in, err = barewire.Slice(m.w); err != nil {
+			return m, errors.Join(err, m.close())
+		}
+		return m, nil
 	}
+}
+
+// add adds a row over a slice in a region's memory, and one over a window on it, which is held to it: how long memory takes hangs on where
+// it lies, for a slice of Go's, too.
+func (u *use) add(t *table, name string, open func() (memory, error)) error {
+	m, err := open()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	bare, ours := over("a slice, "+name, m.in, u.slices), over("a window, "+name, m.w, u.windows)
+	ours.to = bare
+	t.rows = append(t.rows, bare, ours)
+	return closing(t, m.close)
 }
 
 // closing adds what is closed after the table.
 func closing(t *table, f func() error) error {
 	t.close = append(t.close, f)
 	return nil
-}
-
-// loop adds a row over a slice in a region's memory, and one over a window on it, which is held to it: how long memory takes hangs on where
-// it lies, for a slice of Go's, too.
-func loop[R barewire.HostAddressable](t *table, name string, alloc func() (*barewire.Region[regions.Packet, R, barewire.Unregistered], error)) error {
-	r, err := alloc()
-	if err != nil {
-		return err
-	}
-	w, err := barewire.Open(r)
-	if err != nil {
-		return errors.Join(err, r.Close())
-	}
-	window := func(over func(regions.PacketWindow[barewire.Unregistered]) uint64) func(int) error {
-		return func(n int) error {
-			for range n {
-				runtime.KeepAlive(over(w))
-			}
-			return nil
-		}
-	}
-	in, err := barewire.Slice(w)
-	if err != nil {
-		return errors.Join(err, w.Close(), r.Close())
-	}
-	bare := &row{name: "a slice, " + name, run: fastest(slice(in, overSlice), slice(in, overSliceToo))}
-	t.rows = append(t.rows, bare, &row{name: "a window, " + name, to: bare, run: fastest(window(overWindow), window(overWindowToo))})
-	return closing(t, func() error { return errors.Join(w.Close(), r.Close()) })
 }

@@ -39,7 +39,7 @@ func inWindowOf(access string, t *plan.Type, name, more string) string {
 
 // elementAt is a pointer to the bytes of the element i of w.
 func elementAt(t *plan.Type) string {
-	return fmt.Sprintf("(*[%d]byte)(barewire.At(w, i, %d))", t.Region.Size, t.Region.Size)
+	return fmt.Sprintf("(*[%d]byte)(barewire.Element(w, i, uintptr(i)*%d))", t.Region.Size, t.Region.Size)
 }
 
 // viewOver is the view of an element over a pointer to its bytes.

@@ -382,7 +382,7 @@ func SensorSliceOver(b []byte) ([]Sensor, error) {
 //
 //barewire:effect views=0 of w at i
 func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView {
-	return SensorView{(*[64]byte)(barewire.At(w, i, 64))}
+	return SensorView{(*[64]byte)(barewire.Element(w, i, uintptr(i)*64))}
 }
 
 // SensorAll iterates over views of all elements with their indices.
@@ -656,7 +656,7 @@ func NearSliceOver(b []byte) ([]Near, error) {
 //
 //barewire:effect views=0 of w at i
 func NearAt[A barewire.Access](w barewire.Window[Near, A], i int) NearView {
-	return NearView{(*[8]byte)(barewire.At(w, i, 8))}
+	return NearView{(*[8]byte)(barewire.Element(w, i, uintptr(i)*8))}
 }
 
 // NearAll iterates over views of all elements with their indices.
@@ -1313,7 +1313,7 @@ func LabelInCXLShared() barewire.Place[Label, barewire.CXLShared] {
 //
 //barewire:effect views=0 of w at i
 func LabelSlotAt[A barewire.Access](w barewire.Window[Label, A], i int) []byte {
-	return (*[32]byte)(barewire.At(w, i, 32))[:]
+	return (*[32]byte)(barewire.Element(w, i, uintptr(i)*32))[:]
 }
 
 // LabelLoadAt decodes the element with index i into x.

@@ -25,7 +25,7 @@ func value() any {
 }
 
 func at(w quote.QuoteWindow[barewire.Local]) *uint64 {
-	return (*uint64)(barewire.At(w, 0, 16)) // want BW5005 "At is for generated code only"
+	return (*uint64)(barewire.Element(w, 0, 0)) // want BW5005 "Element is for generated code only"
 }
 
 func field(rem quote.QuoteRemote[barewire.RemoteRead]) barewire.Field[uint64, barewire.RemoteRead] {

@@ -294,7 +294,7 @@ func QuoteSliceOver(b []byte) ([]Quote, error) {
 //
 //barewire:effect views=0 of w at i
 func QuoteAt[A barewire.Access](w barewire.Window[Quote, A], i int) QuoteView {
-	return QuoteView{(*[16]byte)(barewire.At(w, i, 16))}
+	return QuoteView{(*[16]byte)(barewire.Element(w, i, uintptr(i)*16))}
 }
 
 // QuoteAll iterates over views of all elements with their indices.

@@ -297,7 +297,7 @@ func QuoteSliceOver(b []byte) ([]Quote, error) {
 //
 //barewire:effect views=0 of w at i
 func QuoteAt[A barewire.Access](w barewire.Window[Quote, A], i int) QuoteView {
-	return QuoteView{(*[16]byte)(barewire.At(w, i, 16))}
+	return QuoteView{(*[16]byte)(barewire.Element(w, i, uintptr(i)*16))}
 }
 
 // QuoteAll iterates over views of all elements with their indices.
@@ -619,7 +619,7 @@ func OrderSliceOver(b []byte) ([]Order, error) {
 //
 //barewire:effect views=0 of w at i
 func OrderAt[A barewire.Access](w barewire.Window[Order, A], i int) OrderView {
-	return OrderView{(*[16]byte)(barewire.At(w, i, 16))}
+	return OrderView{(*[16]byte)(barewire.Element(w, i, uintptr(i)*16))}
 }
 
 // OrderAll iterates over views of all elements with their indices.
@@ -958,7 +958,7 @@ func TradeSliceOver(b []byte) ([]Trade, error) {
 //
 //barewire:effect views=0 of w at i
 func TradeAt[A barewire.Access](w barewire.Window[Trade, A], i int) TradeView {
-	return TradeView{(*[24]byte)(barewire.At(w, i, 24))}
+	return TradeView{(*[24]byte)(barewire.Element(w, i, uintptr(i)*24))}
 }
 
 // TradeAll iterates over views of all elements with their indices.

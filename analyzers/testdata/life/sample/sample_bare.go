@@ -274,7 +274,7 @@ func WordSliceOver(b []byte) ([]Word, error) {
 //
 //barewire:effect views=0 of w at i
 func WordAt[A barewire.Access](w barewire.Window[Word, A], i int) WordView {
-	return WordView{(*[8]byte)(barewire.At(w, i, 8))}
+	return WordView{(*[8]byte)(barewire.Element(w, i, uintptr(i)*8))}
 }
 
 // WordAll iterates over views of all elements with their indices.
@@ -804,7 +804,7 @@ func TickSliceOver(b []byte) ([]Tick, error) {
 //
 //barewire:effect views=0 of w at i
 func TickAt[A barewire.Access](w barewire.Window[Tick, A], i int) TickView {
-	return TickView{(*[64]byte)(barewire.At(w, i, 64))}
+	return TickView{(*[64]byte)(barewire.Element(w, i, uintptr(i)*64))}
 }
 
 // TickAll iterates over views of all elements with their indices.
@@ -1300,7 +1300,7 @@ func validSensor(p *[13]byte) bool {
 //
 //barewire:effect views=0 of w at i
 func SensorAt[A barewire.Access](w barewire.Window[Sensor, A], i int) SensorView {
-	return SensorView{(*[13]byte)(barewire.At(w, i, 13))}
+	return SensorView{(*[13]byte)(barewire.Element(w, i, uintptr(i)*13))}
 }
 
 // SensorAll iterates over views of all elements with their indices.
@@ -1771,7 +1771,7 @@ func ValidateNoteSlot(slot []byte, ix *wire.Index) error {
 //
 //barewire:effect views=0 of w at i
 func NoteSlotAt[A barewire.Access](w barewire.Window[Note, A], i int) []byte {
-	return (*[72]byte)(barewire.At(w, i, 72))[:]
+	return (*[72]byte)(barewire.Element(w, i, uintptr(i)*72))[:]
 }
 
 // NoteLoadAt decodes the element with index i into x.
@@ -2031,7 +2031,7 @@ func CounterSliceOver(b []byte) ([]Counter, error) {
 //
 //barewire:effect views=0 of w at i
 func CounterAt[A barewire.Access](w barewire.Window[Counter, A], i int) CounterView {
-	return CounterView{(*[8]byte)(barewire.At(w, i, 8))}
+	return CounterView{(*[8]byte)(barewire.Element(w, i, uintptr(i)*8))}
 }
 
 // CounterAll iterates over views of all elements with their indices.

@@ -338,7 +338,7 @@ func BodySliceOver(b []byte) ([]Body, error) {
 //
 //barewire:effect views=0 of w at i
 func BodyAt[A barewire.Access](w barewire.Window[Body, A], i int) BodyView {
-	return BodyView{(*[16]byte)(barewire.At(w, i, 16))}
+	return BodyView{(*[16]byte)(barewire.Element(w, i, uintptr(i)*16))}
 }
 
 // BodyAll iterates over views of all elements with their indices.
@@ -619,7 +619,7 @@ func (v TagView) SetSize(x uint32) {
 //
 //barewire:effect views=0 of w at i
 func TagAt[A barewire.Access](w barewire.Window[Tag, A], i int) TagView {
-	return TagView{(*[5]byte)(barewire.At(w, i, 5))}
+	return TagView{(*[5]byte)(barewire.Element(w, i, uintptr(i)*5))}
 }
 
 // TagAll iterates over views of all elements with their indices.
