@@ -170,6 +170,7 @@ func (a *analyzer) function(fn *ssa.Function) {
 	}
 	a.together(fn, sum)
 	a.onNode(fn, sum)
+	a.dropped(fn)
 	if sum != nil {
 		sum.Sort()
 		if a.declared[obj] {
@@ -226,6 +227,7 @@ func (a *analyzer) follow(fn *ssa.Function, sp spec) *run {
 		a.capped++
 		return nil
 	}
+	r.leftAcquired()
 	r.finish()
 	for i := range r.reports {
 		r.reports[i].never = !r.gone && len(fr.sh.first) == 0 // ways were left out: see questions

@@ -248,13 +248,15 @@ func (r *run) derive(fr *frame, s *state, site ssa.CallInstruction, t target, of
 		return value{kind: object, id: of}
 	case d.Kind == "count":
 		return was // see wholeCount
-	case (d.Kind == "window" || d.Kind == carved) && r.a.blank(site, d.Result):
+	case (d.Kind == "window" || d.Kind == mapped || d.Kind == carved) && r.a.blank(site, d.Result):
 		return value{} // the call is expected to fail
 	}
 	key := objectKey{frame: fr.id, call: site, part: d.Result, kind: d.Kind}
 	info := objectInfo{kind: d.Kind, parent: of, pos: site.Pos(), typ: site.Common().Signature().Results().At(d.Result).Type(), call: site}
 	now := thing{phase: live, at: site.Pos()}
 	switch d.Kind {
+	case mapped:
+		info.kind, info.maps = directive.Window, true
 	case "op", "fill":
 		info.kind, info.fills, info.parent = "op", d.Kind == "fill", r.rootOfView(of) // an operation on a span has the region
 		info.ext, now.stale = r.postedOn(fr, s, site, t, of, d, was)

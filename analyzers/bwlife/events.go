@@ -43,11 +43,16 @@ type report struct {
 // say notes a finding, where the state is one that surely can be: not after a call that was only
 // assumed to have failed, and not of a call whose error the program asks for. On this way nothing more is said.
 func (r *run) say(s *state, rep report) {
+	r.note(s, rep)
+	s.main().phase = lost
+}
+
+// note is say without an end to it.
+func (r *run) note(s *state, rep report) {
 	if s.hopes.len() == 0 && rep.pos.IsValid() && !(r.a.expected[rep.pos] && refused(rep.code)) {
 		rep.name, rep.typ = r.name(), r.infos[0].typ
 		r.reports = append(r.reports, rep)
 	}
-	s.main().phase = lost
 }
 
 // called is what messages call the object that is followed.

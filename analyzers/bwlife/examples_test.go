@@ -19,7 +19,7 @@ var given = [][2]string{
 	{"r", "*SampleRegion"}, {"mr", "*barewire.Region[Sample, barewire.CPU, barewire.RemoteRead]"},
 	{"here", "*barewire.Region[Sample, barewire.CPU, barewire.Local]"}, {"there", "*barewire.Region[Sample, barewire.CPU, barewire.RemoteReadWrite]"},
 	{"rem", "barewire.Remote[Sample, barewire.RemoteReadWrite]"}, {"op", "rdma.Op"}, {"n", "int"}, {"addr", "string"},
-	{"m", "*Managed"}, {"s", "*Shared"},
+	{"m", "*Managed"}, {"s", "*Shared"}, {"v", "*Sample"}, {"shared", "*barewire.Region[Sample, barewire.CXLShared, barewire.Unregistered]"},
 }
 
 // TestExamples holds what explain shows to the truth: in the wrong example of each rule it is found, and in the right one
@@ -94,6 +94,8 @@ import (
 	"sync"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/cxl"
+	"github.com/fidelityframework/barewire-gen/runtime/numa"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	. "github.com/fidelityframework/barewire-gen/analyzers/testdata/life/later"
@@ -105,6 +107,8 @@ func serve(mr *barewire.Region[Sample, barewire.CPU, barewire.RemoteRead]) { fmt
 
 var (
 	_ sync.WaitGroup
+	_ = cxl.Open
+	_ = numa.Pin
 	_ = errors.Join
 	_ context.Context
 )

@@ -90,6 +90,7 @@ type objectInfo struct {
 	null   value // a condition: that it is nil
 	ext    extent
 	fills  bool // of an operation: it writes what it is about
+	maps   bool // of a window: no device works on what it is of
 	held   bool // of a view: what it is of has to be acquired
 }
 

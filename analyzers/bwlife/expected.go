@@ -30,7 +30,7 @@ func (a *analyzer) expects(fn *ssa.Function) {
 // refused reports whether a finding is about a call that gives an error instead of doing what it was to do.
 func refused(code diag.Code) bool {
 	switch code {
-	case diag.UseAfterRelease, diag.DoubleRelease, diag.UseAfterMove, diag.WindowAfterClose, diag.ReleaseBorrowed, diag.ReleaseInFlight:
+	case diag.UseAfterRelease, diag.DoubleRelease, diag.UseAfterMove, diag.WindowAfterClose, diag.ReleaseBorrowed, diag.ReleaseInFlight, diag.HostHas:
 		return true
 	}
 	return false

@@ -63,6 +63,8 @@ func (a *analyzer) fixOne(rep report) []analysis.SuggestedFix {
 		return a.fixWait(rep)
 	case diag.DoubleRelease:
 		return a.fixTwice(rep)
+	case diag.IgnoredError:
+		return a.fixIgnored(rep)
 	case diag.ViewOutlives:
 		return a.fixView(rep)
 	}

@@ -14,9 +14,11 @@ import (
 
 // What is noted of memory that the host may touch only between acquiring and yielding it, as objects beside the handle.
 const (
-	bracket = "bracket" // live: it is acquired; dead: it was yielded. Without one nothing is known, or it never was acquired
-	needed  = "needed"  // it had to be acquired while that was not known
-	dirty   = "dirty"   // live: it was written, and not written back
+	bracket  = "bracket"  // live: it is acquired; dead: it was yielded. Without one nothing is known, or it never was acquired
+	needed   = "needed"   // it had to be acquired while that was not known
+	dirty    = "dirty"    // live: it was written, and not written back
+	paired   = "paired"   // it was acquired there, and yielded since
+	excluded = "excluded" // a device was given it, and nothing was known of what the host has
 )
 
 // mark notes one of them for a handle.
@@ -36,12 +38,15 @@ func (r *run) marked(s *state, of int32, kind string) *thing {
 
 // guarded is what a call wants of such memory, and does to it.
 func (r *run) guarded(s *state, id int32, site ssa.CallInstruction, c *facts.Case) {
-	if !c.Needs && !c.Hands && !c.Cleans && !c.Dirties && c.Guard == facts.NoGuard {
+	if !c.Needs && !c.Hands && !c.Excludes && !c.Cleans && !c.Dirties && c.Guard == facts.NoGuard {
 		return
 	}
 	root := r.region(id)
 	if c.Needs {
 		r.needs(s, root, site.Pos())
+	}
+	if c.Excludes {
+		r.excludes(s, root, site)
 	}
 	if c.Cleans {
 		r.mark(s, root, dirty, thing{phase: dead})
@@ -58,6 +63,9 @@ func (r *run) guarded(s *state, id int32, site ssa.CallInstruction, c *facts.Cas
 	case facts.Acquired:
 		r.mark(s, root, bracket, thing{phase: live, at: site.Pos()})
 	case facts.Yielded:
+		if b := r.marked(s, root, bracket); b != nil && b.phase == live {
+			r.mark(s, root, paired, thing{phase: dead, at: b.at})
+		}
 		r.mark(s, root, bracket, thing{phase: dead, how: calledName(site), at: site.Pos()})
 	}
 }
@@ -104,6 +112,7 @@ func (r *run) guards(s *state, c *facts.Case) {
 	if n := r.marked(s, 0, needed); n != nil {
 		c.Needs = true
 	}
+	c.Excludes = r.marked(s, 0, excluded) != nil
 	switch b := r.marked(s, 0, bracket); {
 	case b == nil:
 	case b.phase == live:

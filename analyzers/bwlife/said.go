@@ -22,7 +22,7 @@ func (a *analyzer) compareDerived(fn *ssa.Function, p facts.Param, said *facts.F
 	if ends(cases) != "" || keeps(cases) {
 		return // it is the function's own: what comes of it may be, too
 	}
-	what := map[string]string{directive.Window: "a window on", directive.Op: "an operation that has", "fill": "an operation that has", directive.View: "a view of", carved: "a handle on a part of"}
+	what := map[string]string{directive.Window: "a window on", mapped: "a window on", directive.Op: "an operation that has", "fill": "an operation that has", directive.View: "a view of", carved: "a handle on a part of"}
 	done := map[int]bool{}
 	for _, c := range p.Cases {
 		for _, d := range c.Derived {

@@ -240,6 +240,7 @@ func (r *run) cases() (list []facts.Case, ok bool) {
 		}
 		list = append(list, c)
 	}
+	r.surelyExcludes(list)
 	undecided(list)
 	f := facts.Func{Params: []facts.Param{{Cases: list}}}
 	f.Sort()
@@ -305,6 +306,9 @@ func (r *run) derivedResult(s *state, i int, x found) (facts.Derived, bool) {
 	d := facts.Derived{Result: i, Kind: info.kind}
 	if info.fills {
 		d.Kind = "fill"
+	}
+	if info.maps {
+		d.Kind = mapped
 	}
 	if !t.stale {
 		d.Part = r.bounds(info.ext)

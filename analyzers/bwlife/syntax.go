@@ -223,5 +223,5 @@ var codes = []diag.Code{
 	diag.UseAfterRelease, diag.DoubleRelease, diag.UseAfterMove, diag.Leak, diag.WindowLeak, diag.WindowAfterClose,
 	diag.ReleaseBorrowed, diag.ReleaseInFlight, diag.DroppedOp, diag.IgnoredWait, diag.ViewOutlives, diag.ErrorPathUse,
 	diag.LyingDirective, diag.TouchInFlight, diag.ReleaseShared, diag.ForeignDomain, diag.OutsideAcquire, diag.UnflushedWrite,
-	diag.WrongNode, diag.ReadUnplaced,
+	diag.WrongNode, diag.ReadUnplaced, diag.AcquireLeak, diag.HostHas, diag.DroppedUnpin, diag.IgnoredError,
 }

@@ -20,7 +20,7 @@ type message[T any] interface {
 // message tells another host. When Publish returns, the element is in memory. The error is [ErrNotWriter], [ErrTwoWriters], [barewire.ErrMemory],
 // or that of the encoding.
 //
-//barewire:effect uses=r
+//barewire:effect uses=r, tells=1
 func Publish[T barewire.Fixed[T], P message[T]](r *barewire.Region[T, barewire.CXLShared, barewire.Unregistered], i int, v P) (seq uint64, err error) {
 	if v == nil {
 		return 0, barewire.ErrNoValue
@@ -52,7 +52,7 @@ const slotHead = 4
 
 // PublishBytes is [Publish] of an element as it lies in memory: its message, or its slot: a length (u32), the message, zeros.
 //
-//barewire:effect uses=r
+//barewire:effect uses=r, tells=1
 func PublishBytes[T barewire.Fixed[T]](r *barewire.Region[T, barewire.CXLShared, barewire.Unregistered], i int, b []byte) (seq uint64, err error) {
 	h, gen, err := barewire.Core(friend, r)
 	if err != nil {
@@ -70,14 +70,14 @@ func PublishBytes[T barewire.Fixed[T]](r *barewire.Region[T, barewire.CXLShared,
 // Snapshot reads an element as one call has published it, and returns its sequence. The error is [ErrUnpublished], [ErrForeign], [barewire.ErrMemory];
 // or, after a second of trying, [ErrTorn] or [ErrStale]. What v has after an error is not known.
 //
-//barewire:effect uses=r
+//barewire:effect uses=r, tells=1
 func Snapshot[T barewire.Fixed[T], P message[T]](r *barewire.Region[T, barewire.CXLShared, barewire.Unregistered], i int, v P) (seq uint64, err error) {
 	return SnapshotSince(r, i, v, 0)
 }
 
 // SnapshotSince is [Snapshot] of an element that was published with a sequence of since at the earliest, else [ErrStale].
 //
-//barewire:effect uses=r
+//barewire:effect uses=r, tells=1
 func SnapshotSince[T barewire.Fixed[T], P message[T]](r *barewire.Region[T, barewire.CXLShared, barewire.Unregistered], i int, v P, since uint64) (seq uint64, err error) {
 	if v == nil {
 		return 0, barewire.ErrNoValue
@@ -104,7 +104,7 @@ func SnapshotSince[T barewire.Fixed[T], P message[T]](r *barewire.Region[T, bare
 
 // SnapshotBytes is [SnapshotSince] of an element as it lies in memory.
 //
-//barewire:effect uses=r
+//barewire:effect uses=r, tells=1
 func SnapshotBytes[T barewire.Fixed[T]](r *barewire.Region[T, barewire.CXLShared, barewire.Unregistered], i int, dst []byte, since uint64) (seq uint64, err error) {
 	h, gen, err := barewire.Core(friend, r)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // device's, or the queue is full or has failed: the error is an [*OpError] around the reason.
 //
 //go:noinline
-//barewire:effect fills=0 of dst on ok, starts=0 of src on ok, fresh=0 on ok, uses=q
+//barewire:effect fills=0 of dst on ok, starts=0 of src on ok, fresh=0 on ok, uses=q, excludes=dst, excludes=src
 func CopyToDevice[T barewire.Fixed[T], R barewire.HostAddressable, A, B barewire.Access](q *Queue, dst Part[T, barewire.GPU, A], src Part[T, R, B]) (Op, error) {
 	const op = "copy to the device"
 	d, s, err := both(dst.span, src.span)
@@ -28,7 +28,7 @@ func CopyToDevice[T barewire.Fixed[T], R barewire.HostAddressable, A, B barewire
 // CopyToHost copies elements of the device's to the host. They are there when it has ended ([Op.Wait]). For what is refused see [CopyToDevice].
 //
 //go:noinline
-//barewire:effect fills=0 of dst on ok, starts=0 of src on ok, fresh=0 on ok, uses=q
+//barewire:effect fills=0 of dst on ok, starts=0 of src on ok, fresh=0 on ok, uses=q, excludes=dst, excludes=src
 func CopyToHost[T barewire.Fixed[T], R barewire.HostAddressable, A, B barewire.Access](q *Queue, dst Part[T, R, A], src Part[T, barewire.GPU, B]) (Op, error) {
 	const op = "copy to the host"
 	d, s, err := both(dst.span, src.span)
@@ -48,7 +48,7 @@ type OnDevice interface {
 // there. For what else is refused see [CopyToDevice].
 //
 //go:noinline
-//barewire:effect fills=0 of dst on ok, starts=0 of src on ok, fresh=0 on ok, uses=q
+//barewire:effect fills=0 of dst on ok, starts=0 of src on ok, fresh=0 on ok, uses=q, excludes=dst, excludes=src
 func Copy[T barewire.Fixed[T], R, S OnDevice, A, B barewire.Access](q *Queue, dst Part[T, R, A], src Part[T, S, B]) (Op, error) {
 	const op = "copy within the device"
 	d, s, err := both(dst.span, src.span)

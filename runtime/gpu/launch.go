@@ -193,7 +193,7 @@ func Num[N Number](v N) Arg {
 // an [*OpError] around the reason.
 //
 //go:noinline
-//barewire:effect fills=0 of args on ok, fresh=0 on ok, uses=q, uses=k
+//barewire:effect fills=0 of args on ok, fresh=0 on ok, uses=q, uses=k, excludes=args
 func Launch(q *Queue, k *Kernel, grid Grid, args ...Arg) (Op, error) {
 	if q.none() {
 		return Op{}, errNoQueue

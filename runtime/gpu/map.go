@@ -35,7 +35,7 @@ type window struct {
 // Map maps memory of a device for the host, where the device allows it: [DeviceInfo] says how in Facts.Window, else the error is
 // [ErrNoWindow]. It waits for operations that have the region, until ctx ends; one that has ended maps nothing.
 //
-//barewire:effect borrows=0 of r on ok, fresh=0 on ok
+//barewire:effect maps=0 of r on ok, fresh=0 on ok
 func Map[T barewire.Fixed[T], A barewire.Access](ctx context.Context, r *barewire.Region[T, barewire.GPU, A]) (Window[T, A], error) {
 	h, gen, err := barewire.Core(friend, r)
 	if err != nil {

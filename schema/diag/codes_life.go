@@ -22,6 +22,10 @@ const (
 	UnflushedWrite   Code = "BW5118"
 	WrongNode        Code = "BW5119"
 	ReadUnplaced     Code = "BW5120"
+	AcquireLeak      Code = "BW5121"
+	HostHas          Code = "BW5122"
+	DroppedUnpin     Code = "BW5123"
+	IgnoredError     Code = "BW5124"
 )
 
 var _ = register(
@@ -195,5 +199,39 @@ var _ = register(
 			"where both are in one program. Over some providers it is in place by then, and over others not.",
 		Wrong: "rem, err := rdma.RemoteOf(there)\nop, err := rdma.Write(conn, rem, here.Span(0, 1))\nerr = op.Wait(ctx)\nx := SampleAt(w, 0).Celsius() // of there\n",
 		Right: "rem, err := rdma.RemoteOf(there)\n_, err = rdma.Write(conn, rem, here.Span(0, 1))\nerr = conn.Flush(ctx)\nx := SampleAt(w, 0).Celsius()\n",
+	},
+	Rule{
+		Code: AcquireLeak, Name: "acquire-leak", Severity: Warning,
+		Title: "memory that was acquired is not released where an error is returned",
+		Why: "While the host has memory that a GPU manages the device gets none of it: kernels and copies are ErrHostHas, and where the device excludes the host " +
+			"all kernels are. Reported are ways out with an error that leave it so, in functions that release it on those on which all goes well; one that leaves it acquired " +
+			"for its callers, always, is not. Release it there, too, or by a defer.",
+		Wrong: "err = m.Acquire(ctx)\nif err != nil {\n\treturn err\n}\nif n > len(m.View()) {\n\treturn errors.New(\"too many\")\n}\nclear(m.View()[:n])\nreturn m.Release()\n",
+		Right: "err = m.Acquire(ctx)\nif err != nil {\n\treturn err\n}\nif n > len(m.View()) {\n\treturn errors.Join(errors.New(\"too many\"), m.Release())\n}\nclear(m.View()[:n])\nreturn m.Release()\n",
+	},
+	Rule{
+		Code: HostHas, Name: "host-has-it", Severity: Error,
+		Title: "a device is given memory that the host has",
+		Why: "Kernels and copies are refused on memory that the host has acquired (ErrHostHas), or has mapped (ErrMapped), until it is released, or the window is closed. Functions " +
+			"say by the directives acquires, maps and excludes what they are.",
+		Wrong: "err = m.Acquire(ctx)\nif err != nil {\n\treturn err\n}\nm.View()[0] = 1\nerr = m.Kernel()\nerr = m.Release()\n",
+		Right: "err = m.Acquire(ctx)\nif err != nil {\n\treturn err\n}\nm.View()[0] = 1\nerr = m.Release()\nerr = m.Kernel()\n",
+	},
+	Rule{
+		Code: DroppedUnpin, Name: "dropped-unpin", Severity: Warning,
+		Title: "the function that ends a pin is dropped",
+		Why: "numa.Pin ties the goroutine to its thread, and that to a node, until the function that it gives is called. Without it who called goes on there, for as long as " +
+			"the goroutine lives, and to pin to another node from there is ErrNoProcessor. A goroutine that is to stay where it is may drop it: reported are functions that give numbers, texts or flags, " +
+			"which somebody waits for, and those that pin again. numa.Run pins for the time of a function.",
+		Wrong: "_, err = numa.Pin(0)\nunpin, err := numa.Pin(1)\ndefer unpin()\n",
+		Right: "back, err := numa.Pin(0)\nback()\nunpin, err := numa.Pin(1)\ndefer unpin()\n",
+	},
+	Rule{
+		Code: IgnoredError, Name: "ignored-error", Severity: Warning,
+		Title: "the error of publishing or reading shared memory is not looked at",
+		Why: "cxl.Publish has published nothing where it gives an error, and what cxl.Snapshot leaves behind with one is not known: nothing but the error says so. " +
+			"_, _ = in front of the call says that it is meant. Functions say by the directive tells that they are the same.",
+		Wrong: "cxl.Publish(shared, 0, v)\n",
+		Right: "_, err = cxl.Publish(shared, 0, v)\n",
 	},
 )

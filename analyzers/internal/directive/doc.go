@@ -40,6 +40,7 @@
 //	keeps=P              P is somebody else's to release from now on
 //	fresh=R              the result R is new, and the caller's to release
 //	borrows=R of P       R is a window on P
+//	maps=R of P          the same, and while it is open no device works on P
 //	carves=R of P        R is a handle of its own, on memory of P: P is released after it
 //	starts=R of P        R is an operation that has P until it has ended
 //	fills=R of P         the same, and the operation writes P; the others at most read it
@@ -55,6 +56,7 @@
 //	acquires=P           the host may touch the memory of P from now on
 //	yields=P             and no more: it may be somewhere else
 //	needs=P              P must have been acquired; views that the call gives are good until P is yielded
+//	excludes=P           a device works on P from now on: the host must have it neither acquired nor mapped
 //	cleans=P             what the host wrote to the memory of P is written back, where others see it
 //	hands=P              others look at P from now on: what was written has to be written back before
 //	refers=R of P at I   R is what a peer reaches P by, from the element I on; also "at all"
@@ -69,6 +71,7 @@
 //	ends=F of R          the result F is a function that ends the result R
 //	address=R of P       R is the number by which devices and peers find P: no pointer of Go
 //	narrows=R of P       R is P with the rights of its type; the call fails unless P has all of them
+//	tells=R              the result R, an error, says whether the call did what it is for: somebody looks at it
 //	names=P              peers meet under the name P, and expect the same schema
 //	lends=F of P         the function F is called with a window on P, which ends when it returns
 //

@@ -48,13 +48,16 @@ const (
 	Names    Verb = "names"
 	Carves   Verb = "carves"
 	Optional Verb = "optional"
+	Maps     Verb = "maps"
+	Excludes Verb = "excludes"
+	Tells    Verb = "tells"
 )
 
 // verbs has, for each verb, whether "of" must follow.
 var verbs = map[Verb]bool{
 	Looks: false, Uses: false, Releases: false, Moves: false, Waits: false, Flushes: false, Keeps: false, Fresh: false,
-	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Migrates: false, Places: false, Names: false, Optional: false,
-	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Refers: true, Meets: true, Runs: true, Address: true, Narrows: true, Carves: true,
+	Reads: false, Writes: false, Hears: false, Acquires: false, Yields: false, Needs: false, Cleans: false, Hands: false, Pins: false, Migrates: false, Places: false, Names: false, Optional: false, Excludes: false, Tells: false,
+	Borrows: true, Starts: true, Views: true, Alias: true, Lends: true, Fills: true, Counts: true, Ends: true, Within: true, Node: true, Refers: true, Meets: true, Runs: true, Address: true, Narrows: true, Carves: true, Maps: true,
 }
 
 // The conditions. The empty one is always.

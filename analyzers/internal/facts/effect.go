@@ -57,6 +57,7 @@ func (e *effects) cases(how string) []Case {
 	then.Derived = append(then.Derived, e.always.Derived...)
 	then.Optional = then.Optional || e.always.Optional
 	then.Needs, then.Cleans, then.Hands = then.Needs || e.always.Needs, then.Cleans || e.always.Cleans, then.Hands || e.always.Hands
+	then.Excludes = then.Excludes || e.always.Excludes
 	if then.Guard == NoGuard {
 		then.Guard = e.always.Guard
 	}
@@ -82,6 +83,13 @@ func (d *declared) clause(c directive.Clause) error {
 		}
 		d.out.Fresh = append(d.out.Fresh, Fresh{Result: r, When: on})
 		return nil
+	case directive.Tells:
+		r, err := d.result(c.What)
+		if err == nil && !types.Identical(d.sig.Results().At(r).Type(), types.Universe.Lookup("error").Type()) {
+			err = fmt.Errorf("the result %d is no error", r)
+		}
+		d.out.Tells = append(d.out.Tells, r)
+		return err
 	case directive.Flushes, directive.Hears:
 		d.out.Flushes = d.out.Flushes || c.Verb == directive.Flushes
 		d.out.Hears = d.out.Hears || c.Verb == directive.Hears
@@ -131,7 +139,7 @@ func (d *declared) clause(c directive.Clause) error {
 		return err
 	case directive.Address, directive.Narrows:
 		return d.number(c)
-	case directive.Borrows, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Refers, directive.Alias, directive.Carves:
+	case directive.Borrows, directive.Maps, directive.Starts, directive.Fills, directive.Views, directive.Counts, directive.Refers, directive.Alias, directive.Carves:
 		return d.derived(c, on)
 	}
 	p, err := d.param(c.What)
@@ -163,6 +171,8 @@ func (d *declared) clause(c directive.Clause) error {
 			x.Uses, x.Cleans = true, true
 		case directive.Hands:
 			x.Uses, x.Hands = true, true
+		case directive.Excludes:
+			x.Uses, x.Excludes = true, true
 		case directive.Optional:
 			x.Uses, x.Optional = true, true
 		}
@@ -243,7 +253,7 @@ func (d *declared) derived(c directive.Clause, on []Cond) error {
 	if err != nil {
 		return err
 	}
-	kind := map[directive.Verb]string{directive.Borrows: directive.Window, directive.Starts: directive.Op, directive.Fills: "fill",
+	kind := map[directive.Verb]string{directive.Borrows: directive.Window, directive.Maps: "map", directive.Starts: directive.Op, directive.Fills: "fill",
 		directive.Views: directive.View, directive.Counts: "count", directive.Refers: directive.Remote, directive.Alias: string(directive.Alias), directive.Carves: "part"}[c.Verb]
 	if c.Verb != directive.Counts && c.Verb != directive.Refers {
 		if err := d.about(p, nil, func(x *Case) { x.Uses = true }); err != nil {

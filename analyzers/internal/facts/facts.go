@@ -40,6 +40,7 @@ type Func struct {
 	Meets    []Pair   // parameters that have to belong to the same domain
 	Lends    []Lend
 	NeverNil []int // results that are never nil
+	Tells    []int // results that are errors somebody has to look at
 	Reads    []int // parameters whose memory it surely reads
 	Writes   []int // or writes
 	Migrates []int // parameters whose memory may be on another node from now on
@@ -68,11 +69,12 @@ type Case struct {
 	Method   string // of an interface or a type parameter: it is ended only if this method of what is given does so
 	Derived  []Derived
 
-	Needs   bool  // it has to be acquired
-	Guard   Guard // whether it is acquired, or yielded
-	Dirties bool  // it is written, and not written back
-	Cleans  bool  // what was written is written back
-	Hands   bool  // others look at it from now on
+	Needs    bool  // it has to be acquired
+	Guard    Guard // whether it is acquired, or yielded
+	Dirties  bool  // it is written, and not written back
+	Cleans   bool  // what was written is written back
+	Hands    bool  // others look at it from now on
+	Excludes bool  // a device works on it: the host must not have it
 }
 
 // Guard is what a call does to memory that the host may touch only after it has acquired it.
@@ -121,7 +123,7 @@ type Cond struct {
 // Derived is what a result has to do with a parameter.
 type Derived struct {
 	Result int
-	Kind   string // window, part, op, fill, view, alias, count
+	Kind   string // window, map, part, op, fill, view, alias, count
 	Part   Extent // of a view or an operation: which elements it is about
 }
 
@@ -223,7 +225,7 @@ func (f *Func) String() string {
 	for _, m := range []struct {
 		what string
 		list []int
-	}{{"reads", f.Reads}, {"writes", f.Writes}, {"places", f.Places}, {"migrates", f.Migrates}} {
+	}{{"reads", f.Reads}, {"writes", f.Writes}, {"places", f.Places}, {"migrates", f.Migrates}, {"tells", f.Tells}} {
 		if len(m.list) > 0 {
 			parts = append(parts, fmt.Sprintf("%s %v", m.what, m.list))
 		}
@@ -257,7 +259,7 @@ func (c Case) String() string {
 	for _, x := range []struct {
 		is   bool
 		what string
-	}{{c.Optional, " or nil"}, {c.Needs, " needed"}, {c.Guard == Acquired, " acquired"}, {c.Guard == Yielded, " yielded"}, {c.Dirties, " dirty"}, {c.Cleans, " cleaned"}, {c.Hands, " handed"}} {
+	}{{c.Optional, " or nil"}, {c.Needs, " needed"}, {c.Guard == Acquired, " acquired"}, {c.Guard == Yielded, " yielded"}, {c.Dirties, " dirty"}, {c.Cleans, " cleaned"}, {c.Hands, " handed"}, {c.Excludes, " excluded"}} {
 		if x.is {
 			s += x.what
 		}
@@ -305,7 +307,7 @@ func (c Cond) String() string {
 
 // Empty reports whether nothing is known that a caller could use.
 func (f *Func) Empty() bool {
-	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Booked) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && len(f.Migrates) == 0 && !f.Flushes && !f.Hears && !f.Asks && !f.NoReturn
+	return len(f.Params) == 0 && len(f.Fresh) == 0 && len(f.Closes) == 0 && len(f.Booked) == 0 && len(f.Within) == 0 && len(f.Nodes) == 0 && len(f.Pins) == 0 && len(f.Runs) == 0 && len(f.Meets) == 0 && len(f.Lends) == 0 && len(f.NeverNil) == 0 && len(f.Reads) == 0 && len(f.Writes) == 0 && len(f.Places) == 0 && len(f.Migrates) == 0 && len(f.Tells) == 0 && !f.Flushes && !f.Hears && !f.Asks && !f.NoReturn
 }
 
 // Sort brings all into the order in which facts are encoded, and drops what is there twice.

@@ -65,6 +65,7 @@ func TestFromDirective(t *testing.T) {
 		{"Done", "waits=t on true", "0:released[r0 true]; 0:same[r0 false]"},
 		{"T.Close", "acquires=t on ok, needs=t", "0:same used needed acquired[r0 nil]; 0:same used needed[r0 nonnil]"},
 		{"T.Close", "hands=t, yields=t, cleans=t", "0:same used yielded cleaned handed[]"},
+		{"T.Close", "excludes=t, tells=0", "0:same used excluded[]; tells [0]"},
 		{"T.Close", "reads=t, writes=t, hears=t, places=t, migrates=t", "reads [0]; writes [0]; places [0]; migrates [0]; hears"},
 		{"Post", "fills=0 of dst on ok, meets=src of dst", "0:same used fill=0[r1 nil]; 0:same used[r1 nonnil]; 1 meets 0"},
 		{"Move", "within=0 of dom, fresh=0 on ok", "fresh 0[r1 nil]; 0 within 0"},

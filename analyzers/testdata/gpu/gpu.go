@@ -267,3 +267,113 @@ func BadWindowLeft(ctx context.Context, r *device) error {
 	}
 	return gpu.Put(w, 0, make([]sample.Tick, 1))
 }
+
+// GoodMapThenKernel has closed the window.
+func GoodMapThenKernel(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, r *device) error {
+	w, err := gpu.Map(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(gpu.Put(w, 0, make([]sample.Tick, 1)), w.Close()); err != nil {
+		return err
+	}
+	if _, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.All(r))); err != nil {
+		return err
+	}
+	return q.Flush(ctx)
+}
+
+// GoodMapOther has another region mapped.
+func GoodMapOther(ctx context.Context, q *gpu.Queue, r, other *device, h *host) error {
+	w, err := gpu.Map(ctx, other)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if _, err := gpu.CopyToHost(q, gpu.All(h), gpu.All(r)); err != nil {
+		return err
+	}
+	return q.Flush(ctx)
+}
+
+// GoodWindowKernel has a window on memory that both reach.
+func GoodWindowKernel(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, h *host) error {
+	w, err := barewire.Open(h)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if _, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.All(h))); err != nil {
+		return err
+	}
+	return q.Flush(ctx)
+}
+
+// GoodManagedTurns copies, and works on it, and copies back.
+func GoodManagedTurns(ctx context.Context, q *gpu.Queue, m *managed, r *device) error {
+	for range 3 {
+		if err := gpu.Acquire(ctx, m); err != nil {
+			return err
+		}
+		if err := GoodManagedWork(m); err != nil {
+			return errors.Join(err, gpu.Release(m))
+		}
+		if err := gpu.Release(m); err != nil {
+			return err
+		}
+		if _, err := gpu.Copy(q, gpu.All(r), gpu.All(m)); err != nil {
+			return err
+		}
+	}
+	return q.Flush(ctx)
+}
+
+// GoodManagedWork is called with m acquired.
+func GoodManagedWork(m *managed) error {
+	w, err := gpu.OpenManaged(m)
+	if err != nil {
+		return err
+	}
+	sample.TickAt(w, 0).SetPrice(1)
+	return w.Close()
+}
+
+func BadManagedLeft(ctx context.Context, m *managed) error {
+	if err := gpu.Acquire(ctx, m); err != nil { // want "BW5121 .m. .* is acquired, and not released on every path"
+		return err
+	}
+	w, err := gpu.OpenManaged(m)
+	if err != nil {
+		return err
+	}
+	sample.TickAt(w, 0).SetPrice(1)
+	return errors.Join(w.Close(), gpu.Release(m))
+}
+
+func BadKernelAcquired(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, m *managed) error {
+	if err := gpu.Acquire(ctx, m); err != nil {
+		return err
+	}
+	_, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Num(uint32(1)), gpu.Mem(gpu.All(m))) // want "BW5122 .m. .* is given to Launch while the host has it acquired"
+	return errors.Join(err, gpu.Release(m), q.Flush(ctx))
+}
+
+func BadCopyAcquired(ctx context.Context, q *gpu.Queue, m *managed, r *device) error {
+	if err := gpu.Acquire(ctx, m); err != nil {
+		return err
+	}
+	_, err := gpu.Copy(q, gpu.All(r), gpu.All(m)) // want "BW5122 .m. .* is given to Copy while the host has it acquired"
+	return errors.Join(err, gpu.Release(m), q.Flush(ctx))
+}
+
+func BadKernelMapped(ctx context.Context, q *gpu.Queue, k *gpu.Kernel, r *device) error {
+	w, err := gpu.Map(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	if _, err := gpu.Launch(q, k, gpu.Line(8, 8), gpu.Mem(gpu.All(r))); err != nil { // want "BW5122 .r. .* is given to Launch while the host has it mapped"
+		return err
+	}
+	return q.Flush(ctx)
+}

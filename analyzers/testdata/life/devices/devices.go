@@ -423,3 +423,235 @@ func BadNodeWorker(n int) error {
 	wg.Wait()
 	return nil
 }
+
+// GoodManagedBegin leaves it acquired for its callers, where all goes well.
+func GoodManagedBegin(ctx context.Context, m *later.Managed, n int) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	if n > len(m.View()) {
+		return errors.Join(errors.New("too many"), m.Release())
+	}
+	return nil
+}
+
+// GoodManagedBeginOr leaves it acquired whatever happens.
+func GoodManagedBeginOr(ctx context.Context, m *later.Managed, n int) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	if n > len(m.View()) {
+		return errors.New("too many")
+	}
+	return nil
+}
+
+// GoodManagedOnce is called by who has it acquired, or not.
+func GoodManagedOnce(ctx context.Context, m *later.Managed, has bool) error {
+	if !has {
+		if err := m.Acquire(ctx); err != nil {
+			return err
+		}
+	}
+	m.View()[0] = 1
+	if has {
+		return nil
+	}
+	return m.Release()
+}
+
+// GoodManagedRetry tries again where it was too early.
+func GoodManagedRetry(ctx context.Context, m *later.Managed, ready func([]float32) bool) error {
+	for range 3 {
+		if err := m.Acquire(ctx); err != nil {
+			return err
+		}
+		ok := ready(m.View())
+		if err := m.Release(); err != nil {
+			return err
+		}
+		if ok {
+			return nil
+		}
+	}
+	return errors.New("never ready")
+}
+
+// GoodManagedJoined releases it beside what failed.
+func GoodManagedJoined(ctx context.Context, m *later.Managed, f func([]float32) error) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	err := f(m.View())
+	return errors.Join(err, m.Release())
+}
+
+// GoodManagedClosed closes it where something fails, which releases it.
+func GoodManagedClosed(ctx context.Context, m *later.Managed, f func([]float32) error) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	if err := f(m.View()); err != nil {
+		return errors.Join(err, m.Close())
+	}
+	return m.Release()
+}
+
+// turns has memory that it acquires, and notes that.
+type turns struct {
+	m   *later.Managed
+	has bool
+}
+
+func (t *turns) GoodManagedTurn(ctx context.Context) error {
+	if t.has {
+		t.has = false
+		return t.m.Release()
+	}
+	if err := t.m.Acquire(ctx); err != nil {
+		return err
+	}
+	t.has = true
+	return nil
+}
+
+func BadManagedLeftOnError(ctx context.Context, m *later.Managed, f func([]float32) error) error {
+	if err := m.Acquire(ctx); err != nil { // want "BW5121 .m. .* is acquired, and not released on every path"
+		return err
+	}
+	if err := f(m.View()); err != nil {
+		return err
+	}
+	return m.Release()
+}
+
+func (t *turns) BadManagedFieldLeft(ctx context.Context, n int) error {
+	if err := t.m.Acquire(ctx); err != nil { // want "BW5121 .t.m. .* is acquired, and not released on every path"
+		return err
+	}
+	v := t.m.View()
+	if n > len(v) {
+		return errors.New("too many")
+	}
+	clear(v[:n])
+	return t.m.Release()
+}
+
+func BadManagedLoopLeft(ctx context.Context, list []*later.Managed, m *later.Managed, f func([]float32) error) error {
+	for range list {
+		if err := m.Acquire(ctx); err != nil { // want "BW5121 .m. .* is acquired, and not released on every path"
+			return err
+		}
+		if err := f(m.View()); err != nil {
+			return err
+		}
+		if err := m.Release(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func BadManagedBegun(ctx context.Context, m *later.Managed, n, k int) error {
+	if err := GoodManagedBegin(ctx, m, n); err != nil { // want "BW5121 .m. .* is acquired, and not released on every path"
+		return err
+	}
+	if k >= len(m.View()) {
+		return errors.New("no such element")
+	}
+	m.View()[k] = 1
+	return m.Release()
+}
+
+func GoodKernelAfterRelease(ctx context.Context, m *later.Managed) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	m.View()[0] = 1
+	if err := m.Release(); err != nil {
+		return err
+	}
+	return m.Kernel()
+}
+
+// GoodKernelOfOther has another's memory acquired.
+func GoodKernelOfOther(ctx context.Context, m, other *later.Managed) error {
+	if err := other.Acquire(ctx); err != nil {
+		return err
+	}
+	return errors.Join(m.Kernel(), other.Release())
+}
+
+// GoodKernelRefused is to see that it is refused.
+func GoodKernelRefused(ctx context.Context, m *later.Managed) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	if err := m.Kernel(); !errors.Is(err, errHostHas) {
+		return errors.Join(err, m.Release())
+	}
+	return m.Release()
+}
+
+var errHostHas = errors.New("the host has it")
+
+// launchIf starts a kernel on what is large enough.
+func launchIf(m *later.Managed, n int) error {
+	if n < 64 {
+		return nil
+	}
+	return m.Kernel()
+}
+
+// GoodKernelMaybe has acquired what is too small.
+func GoodKernelMaybe(ctx context.Context, m *later.Managed) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	return errors.Join(launchIf(m, 8), m.Release())
+}
+
+// GoodKernelGoroutine gives it to somebody who releases it.
+func GoodKernelGoroutine(ctx context.Context, m *later.Managed, release func(*later.Managed)) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	m.View()[0] = 1
+	release(m)
+	return m.Kernel()
+}
+
+func BadKernelAcquired(ctx context.Context, m *later.Managed) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	m.View()[0] = 1
+	return errors.Join(m.Kernel(), m.Release()) // want "BW5122 .m. .* is given to Kernel while the host has it acquired"
+}
+
+func BadKernelDeferred(ctx context.Context, m *later.Managed) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	defer m.Release()
+	m.View()[0] = 1
+	return m.Kernel() // want "BW5122 .m. .* is given to Kernel while the host has it acquired"
+}
+
+func launch(m *later.Managed) error {
+	return m.Kernel()
+}
+
+func BadKernelHelper(ctx context.Context, m *later.Managed) error {
+	if err := m.Acquire(ctx); err != nil {
+		return err
+	}
+	return errors.Join(launch(m), m.Release()) // want "BW5122 .m. .* is given to launch while the host has it acquired"
+}
+
+func (t *turns) BadKernelField(ctx context.Context) error {
+	if err := t.m.Acquire(ctx); err != nil {
+		return err
+	}
+	return errors.Join(t.m.Kernel(), t.m.Release()) // want "BW5122 .t.m. .* is given to Kernel while the host has it acquired"
+}

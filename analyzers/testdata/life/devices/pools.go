@@ -287,3 +287,68 @@ func GoodPoolInFields(ctx context.Context) error {
 	}
 	return t.Close()
 }
+
+// store has a pool, and a region of it.
+type store struct {
+	pool *cxl.Pool
+	r    *sample.TickCXL[barewire.Unregistered]
+}
+
+// GoodStore closes them in order.
+func GoodStore(ctx context.Context) (err error) {
+	var s store
+	if s.pool, err = cxl.Open(ctx); err != nil {
+		return err
+	}
+	if s.r, err = cxl.New(s.pool, sample.TickInCXL(), 8); err != nil {
+		return errors.Join(err, s.pool.Close())
+	}
+	return errors.Join(s.r.Close(), s.pool.Close())
+}
+
+// BadStoreFirst closes the pool first, all in fields.
+func BadStoreFirst(ctx context.Context) (err error) {
+	var s store
+	if s.pool, err = cxl.Open(ctx); err != nil {
+		return err
+	}
+	if s.r, err = cxl.New(s.pool, sample.TickInCXL(), 8); err != nil {
+		return errors.Join(err, s.pool.Close())
+	}
+	return errors.Join(s.pool.Close(), s.r.Close()) // want "BW5107 .s.pool. .* is ended by Close while a handle on a part of it is not"
+}
+
+func BadStorePointer(ctx context.Context) (err error) {
+	s := &store{}
+	if s.pool, err = cxl.Open(ctx); err != nil {
+		return err
+	}
+	if s.r, err = cxl.New(s.pool, sample.TickInCXL(), 8); err != nil {
+		return errors.Join(err, s.pool.Close())
+	}
+	return errors.Join(s.pool.Close(), s.r.Close()) // want "BW5107 .s.pool. .* is ended by Close while a handle on a part of it is not"
+}
+
+// BadStoreAdds makes a region of a pool that it was given in a field.
+func (s *store) BadStoreAdds() error {
+	r, err := cxl.New(s.pool, sample.TickInCXL(), 8)
+	if err != nil {
+		return err
+	}
+	s.r = r
+	return errors.Join(s.pool.Close(), s.r.Close()) // miss BW5107 what is put into a parameter is others' too
+}
+
+func (s *store) close() error { return errors.Join(s.pool.Close(), s.r.Close()) }
+
+// BadStoreMethod has a method close them in the wrong order.
+func BadStoreMethod(ctx context.Context) (err error) {
+	s := &store{}
+	if s.pool, err = cxl.Open(ctx); err != nil {
+		return err
+	}
+	if s.r, err = cxl.New(s.pool, sample.TickInCXL(), 8); err != nil {
+		return errors.Join(err, s.pool.Close())
+	}
+	return s.close() // miss BW5107 the effects of a method are of one field each
+}

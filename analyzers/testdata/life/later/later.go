@@ -34,6 +34,11 @@ func (m *Managed) Acquire(ctx context.Context) error { return ctx.Err() }
 //barewire:effect yields=m
 func (m *Managed) Release() error { return nil }
 
+// Kernel starts a kernel on m, which the host must not have.
+//
+//barewire:effect excludes=m
+func (m *Managed) Kernel() error { return nil }
+
 // View is m's memory, until it is released.
 //
 //barewire:effect needs=m, views=0 of m at all

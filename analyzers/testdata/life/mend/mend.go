@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
+	"github.com/fidelityframework/barewire-gen/runtime/cxl"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/sample"
@@ -142,4 +143,22 @@ func BadMendDeferred(m *local) error {
 		fmt.Println("empty")
 	}
 	return m.Close()
+}
+
+type shared = barewire.Region[sample.Tick, barewire.CXLShared, barewire.Unregistered]
+
+func BadMendIgnored(s *shared, t *sample.Tick) (int, error) {
+	cxl.Publish(s, 0, t) // want "BW5124"
+	return 1, nil
+}
+
+// BadKeepIgnored gives no error.
+func BadKeepIgnored(s *shared, t *sample.Tick) {
+	cxl.Publish(s, 0, t) // want "BW5124"
+}
+
+// BadKeepSequence has a name for something else.
+func BadKeepSequence(s *shared, t *sample.Tick) (uint64, error) {
+	n, _ := cxl.Publish(s, 0, t) // want "BW5124"
+	return n, nil
 }
