@@ -223,7 +223,7 @@ func TestCableOutUnlimited(t *testing.T) {
 			n := newWired(t)
 			here := begin(t, n.hosts[0], errand{Role: "idle here", Bytes: 4 << 20, OpTimeout: -1, Addr: at(0, false, "0")})
 			there := begin(t, n.hosts[1], errand{Role: dialler, Bytes: 4 << 20, OpTimeout: -1, Addr: here.hear("at ")})
-			n.lose(t, here, there, func() { n.wire.cut(0, 1) }, 20*time.Second, 45*time.Second)
+			n.lose(t, here, there, func() { n.wire.cut(0, 1) }, 20*time.Second, 3*time.Minute)
 		})
 	}
 }
