@@ -25,6 +25,9 @@ var given = [][2]string{
 // TestExamples holds what explain shows to the truth: in the wrong example of each rule it is found, and in the right one
 // it is not.
 func TestExamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip(bwlife.OneGoroutine)
+	}
 	dir, err := os.MkdirTemp(filepath.Dir(corpusDir), "examples")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/packages"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/bwlife"
 	"github.com/fidelityframework/barewire-gen/internal/golden"
 )
 
@@ -76,6 +77,9 @@ func mended(t *testing.T, list []proposed) map[string][]byte {
 
 // TestFixes: with all changes made the corpus compiles, and in no function is found what was to be mended there.
 func TestFixes(t *testing.T) {
+	if testing.Short() {
+		t.Skip(bwlife.OneGoroutine)
+	}
 	list := proposals(t)
 	files := mended(t, list)
 	codes := map[string]int{}
@@ -119,6 +123,9 @@ func TestFixes(t *testing.T) {
 
 // TestMend holds the changes to a file that shows them, and some findings to having none.
 func TestMend(t *testing.T) {
+	if testing.Short() {
+		t.Skip(bwlife.OneGoroutine)
+	}
 	var list []proposed
 	for _, p := range proposals(t) {
 		if strings.HasSuffix(p.pkg.PkgPath, "/life/mend") {

@@ -1,10 +1,17 @@
 package bwlife_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/fidelityframework/barewire-gen/analyzers/bwlife"
+)
 
 // TestGPU holds the findings on programs with memory of GPUs to what the functions say of themselves. Unlike the corpus's devices
 // these use the runtime as it is: its directives have to say what its functions do.
 func TestGPU(t *testing.T) {
+	if testing.Short() {
+		t.Skip(bwlife.OneGoroutine)
+	}
 	pkgs, err := load("../testdata/gpu")
 	if err != nil {
 		t.Fatal(err)

@@ -70,6 +70,9 @@ func looked(t *testing.T, source string) (a *analyzer, bytes uint64) {
 
 // TestMemory: what a run keeps grows to its bound and no further, however big the function; then nothing is said of it.
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip(OneGoroutine)
+	}
 	var last uint64
 	for _, n := range []int{50, 100, 200, 400, 800, 1600} {
 		a, bytes := looked(t, hoard(n))
@@ -88,6 +91,9 @@ func TestMemory(t *testing.T) {
 
 // TestTooBig: a function of which it takes too much memory to say what is live is not looked at, and callers know nothing of it.
 func TestTooBig(t *testing.T) {
+	if testing.Short() {
+		t.Skip(OneGoroutine)
+	}
 	small, _ := looked(t, straight(1000))
 	big, bytes := looked(t, straight(8000))
 	t.Logf("%d KiB", bytes>>10)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fidelityframework/barewire-gen/analyzers/bwlife"
 	"github.com/fidelityframework/barewire-gen/analyzers/internal/randprog"
 )
 
@@ -54,10 +55,10 @@ var kinds = map[string][]string{
 // TestRandom writes programs, runs the analyzer on them, and runs them themselves: whatever is reported must fail. The environment
 // variable BAREWIRE_RANDOM_SEEDS, as in 1-20, gives other programs: 200 for each seed.
 func TestRandom(t *testing.T) {
-	first, last, n := uint64(1), uint64(1), 60
 	if testing.Short() {
-		n = 20
+		t.Skip(bwlife.OneGoroutine)
 	}
+	first, last, n := uint64(1), uint64(1), 60
 	if s := os.Getenv("BAREWIRE_RANDOM_SEEDS"); s != "" {
 		n = 200
 		if _, err := fmt.Sscanf(s, "%d-%d", &first, &last); err != nil {

@@ -78,6 +78,9 @@ func cost(t *testing.T, functions, handles int) (steps int) {
 
 // TestGrowth: the cost grows as the functions do, and as the handles of one function.
 func TestGrowth(t *testing.T) {
+	if testing.Short() {
+		t.Skip(OneGoroutine)
+	}
 	few, many := cost(t, 1, 5), cost(t, 10, 5)
 	if many != 10*few {
 		t.Errorf("one function takes %d steps, 10 of the same take %d", few, many)

@@ -81,6 +81,9 @@ var directed = map[string]string{
 // TestWrappers: what generated functions do is known from their bodies, but for what the analyzer does not look into; there they
 // have directives, and need no others.
 func TestWrappers(t *testing.T) {
+	if testing.Short() {
+		t.Skip(OneGoroutine)
+	}
 	bare, full := factsOf(t, true), factsOf(t, false)
 	for name, want := range inferred {
 		if bare[name] != want || full[name] != want {

@@ -42,6 +42,9 @@ func TestGenerated(t *testing.T) { vettest.Run(t, "testdata/generated") }
 
 // TestKnown: what a package hands on is the same bytes each time, in whatever order it is found: the go command makes cache keys of them.
 func TestKnown(t *testing.T) {
+	if testing.Short() {
+		t.Skip(oneGoroutine)
+	}
 	all := list(t, "github.com/fidelityframework/barewire-gen/runtime/rdma")
 	exports := map[string]string{}
 	for _, p := range all {

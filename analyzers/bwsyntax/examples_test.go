@@ -15,6 +15,9 @@ import (
 // TestExamplesOfRules holds what explain shows to the truth: the wrong example of each rule has its fault and no other, and the right one
 // has none. An example is statements, or declarations that begin with a directive.
 func TestExamplesOfRules(t *testing.T) {
+	if testing.Short() {
+		t.Skip(oneGoroutine)
+	}
 	generated, err := os.ReadFile("testdata/quote/quote_bare.go")
 	if err != nil {
 		t.Fatal(err)
