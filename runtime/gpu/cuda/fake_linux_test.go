@@ -179,6 +179,7 @@ func TestConformance(t *testing.T) {
 		{"host tables", func(s *stand) { s.with(attrPageable, 1, attrHostTables, 1) }},
 		{"neither mapped nor managed", func(s *stand) { s.with(attrMapHost, 0, attrManaged, 0, attrConcurrent, 0) }},
 		{"pageable alone", func(s *stand) { s.with(attrPageable, 1, attrManaged, 0, attrConcurrent, 0) }},
+		{"pageable, and managed in turns", func(s *stand) { s.with(attrPageable, 1, attrConcurrent, 0) }},
 		{"windows by dma-buf", func(s *stand) { s.version(mapsDMABuf) }},
 		{"allocations between pages", func(s *stand) { s.version(mapsDMABuf); s.now(setMisalign, 512) }},
 		{"a driver that waits", func(s *stand) { s.now(setWaits, 1) }},

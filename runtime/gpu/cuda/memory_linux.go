@@ -141,7 +141,8 @@ func (m *memory) where() string {
 
 // managed allocates memory that the driver moves.
 func (m *memory) managed(align uintptr) error {
-	if !m.a.info.Facts.Managed { // the witness was that the device reaches any memory
+	// Where host and device may not have managed memory at once, the witness of unified memory was that the device reaches any.
+	if f := &m.a.info.Facts; !f.Managed || m.kind == gpu.UnifiedMemory && !f.Concurrent {
 		p, err := unix.MmapPtr(-1, 0, nil, up(m.n, align), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 		if err != nil {
 			return fmt.Errorf("mapping %d bytes: %w", m.n, err)
