@@ -21,8 +21,11 @@ func TestAdopt(t *testing.T) {
 	if base != given.Base || n != 8192 || h.Opaque() || h.Count() != 512 {
 		t.Errorf("memory %p of %d bytes, %d elements, opaque %v", base, n, h.Count(), h.Opaque())
 	}
-	if _, _, err := file(); err == nil || h.NoFile() == nil || h.Share() == nil {
+	if _, _, err := file(); err == nil || h.NoFile() == nil {
 		t.Error("memory without a file has one")
+	}
+	if err := h.Share(); !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrNoMemory) {
+		t.Errorf("a file for memory that has none: %v, want %v", err, errors.ErrUnsupported)
 	}
 	if _, err := h.DMABuf(); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a dma-buf of memory that has none: %v, want %v", err, errors.ErrUnsupported)

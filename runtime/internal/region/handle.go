@@ -2,6 +2,7 @@ package region
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -220,7 +221,7 @@ func (h *Handle) Sibling() (*Handle, error) {
 
 // Share gives the memory a file, if it has none, by copying it to other memory.
 // It is for the holder of a move; it fails if the memory has other handles, or the
-// system has no such memory.
+// system has no such memory. An allocator's memory without a file is errors.ErrUnsupported: it cannot go elsewhere.
 func (h *Handle) Share() error {
 	b := h.block
 	if b.mem.file != nil {
@@ -228,7 +229,7 @@ func (h *Handle) Share() error {
 	}
 	if g := b.mem.given; g != nil {
 		if g.File == nil {
-			return h.errorOf(ErrNoMemory, "", "no file for its memory: "+b.mem.noFile.Error())
+			return h.errorOf(errors.ErrUnsupported, "", "no file for its memory: "+b.mem.noFile.Error())
 		}
 		return nil
 	}

@@ -1,11 +1,10 @@
 package region
 
 import (
-	"runtime"
 	"slices"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"github.com/fidelityframework/barewire-gen/runtime/internal/mempolicy"
 )
 
 // mostPages bounds how many pages Node looks at.
@@ -23,7 +22,7 @@ func (h *Handle) Node() int {
 // Nodes are the NUMA nodes where the memory lies now, in ascending order, as far as its pages
 // were touched; none where no page was, or the kernel does not tell, as in
 // containers that forbid it. Of large memory it looks at 4096 pages, spread evenly.
-// Source: move_pages(2), without nodes to move to. Who calls it holds the handle.
+// Who calls it holds the handle.
 func (h *Handle) Nodes() []int {
 	m := &h.block.mem
 	if g := m.given; g != nil {
@@ -44,11 +43,8 @@ func (h *Handle) Nodes() []int {
 	if len(at) == 0 { // a part of a page, from a pool
 		at = append(at, m.base)
 	}
-	status := make([]int32, len(at))
-	_, _, errno := unix.Syscall6(unix.SYS_MOVE_PAGES, 0, uintptr(len(at)),
-		uintptr(unsafe.Pointer(&at[0])), 0, uintptr(unsafe.Pointer(&status[0])), 0)
-	runtime.KeepAlive(at)
-	if errno != 0 {
+	status, err := mempolicy.NodesOf(at)
+	if err != nil {
 		return nil
 	}
 	return nodesOf(status)
