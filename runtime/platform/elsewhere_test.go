@@ -56,7 +56,7 @@ func TestManyNodes(t *testing.T) {
 	if got := m.NUMA.Usable().String(); got != "0-398,1023" || len(m.NUMA.Nodes) != 401 {
 		t.Errorf("usable: %s of %d nodes", got, len(m.NUMA.Nodes))
 	}
-	if n, ok := m.NUMA.Node(399); !ok || n.Online {
+	if n, ok := m.NUMA.Node(399); !ok || n.Online.Or(true) {
 		t.Errorf("node 399: %+v", n)
 	}
 	last, _ := m.NUMA.Node(1023)

@@ -31,7 +31,7 @@ func (m *Machine) missingNUMA(say sayer) {
 	if n.Allowed.Known() {
 		var all []int
 		for _, node := range n.Nodes {
-			if node.Online && node.Memory.Total.Or(0) > 0 && node.Kind.Or(UnknownMemory) != GPUMemory { // which is for its driver
+			if node.Online.Or(true) && node.Memory.Total.Or(0) > 0 && node.Kind.Or(UnknownMemory) != GPUMemory { // which is for its driver
 				all = append(all, node.ID)
 			}
 		}
@@ -46,7 +46,7 @@ func (m *Machine) missingNUMA(say sayer) {
 		say("memory that stays at its node", "the kernel moves pages that are not bound to the nodes that use them ("+n.Balancing.From+")", "bind it (numa.New), or as root: echo 0 > /proc/sys/kernel/numa_balancing")
 	}
 	for _, node := range n.Nodes {
-		if node.Movable && node.Kind.Or(UnknownMemory) != GPUMemory {
+		if node.Movable.Or(false) && node.Kind.Or(UnknownMemory) != GPUMemory {
 			say(fmt.Sprintf("registered memory at node %d", node.ID), "it is online as movable, and what is registered leaves such memory", movableRemedy(node))
 		}
 	}

@@ -32,10 +32,10 @@ type Node struct {
 	ID   int    `json:"id"`
 	Path string `json:"path"` // its directory below the root
 
-	Online  bool      `json:"online"` // as [NUMA.Online] says; true where there is no such list
-	CPUs    Fact[IDs] `json:"cpus"`   // of its processors those that are online
-	Memory  Memory    `json:"memory"`
-	Movable bool      `json:"movable"` // all its memory is movable: what is pinned for devices leaves it
+	Online  Fact[bool] `json:"online"` // as [NUMA.Online] says; where there is no such list it is not known
+	CPUs    Fact[IDs]  `json:"cpus"`   // of its processors those that are online
+	Memory  Memory     `json:"memory"`
+	Movable Fact[bool] `json:"movable"` // all its memory is movable: what is pinned for devices leaves it
 
 	// Kind is what the memory is, and Likely what it probably is where Kind does not tell (soft-reserved
 	// memory is HBM or CXL): inferred, from its speed only.
@@ -136,11 +136,11 @@ func (n *NUMA) Node(id int) (*Node, bool) {
 }
 
 // Usable is the nodes that this process can have memory at: online, with memory, and allowed. Where nothing
-// says what is allowed, all are.
+// says what is online or allowed, all are that have a directory.
 func (n *NUMA) Usable() IDs {
 	var ids []int
 	for _, node := range n.Nodes {
-		if node.Online && node.Memory.Total.Or(0) > 0 {
+		if node.Online.Or(true) && node.Memory.Total.Or(0) > 0 {
 			ids = append(ids, node.ID)
 		}
 	}

@@ -80,16 +80,17 @@ func columnsOf(online Fact[IDs], dirs []numbered) (columns []int) {
 func (t *tree) node(n *NUMA, node *Node, d numbered, columns []int) {
 	dir := nodeDir + "/" + d.name
 	node.ID, node.Path = d.n, dir
-	node.Online = !n.Online.Known() || n.Online.Value.Has(d.n)
+	node.Online = then(n.Online, func(ids IDs) (bool, error) { return ids.Has(d.n), nil })
 	names, err := t.names(dir)
 	if err != nil {
 		node.CPUs = unknown[IDs](dir, err)
 		node.Memory.Total = unknown[uint64](dir, err)
+		node.Movable = unknown[bool](dir, err)
 		return
 	}
 	node.CPUs = t.cpus(dir, n.CPUsOnline)
 	t.meminfo(dir+"/meminfo", &node.Memory)
-	node.Movable = n.HasNormal.Known() && node.Memory.Total.Or(0) > 0 && !n.HasNormal.Value.Has(d.n)
+	node.Movable = movable(d.n, node.Memory.Total, n.HasNormal)
 	node.Distances = then(t.text(dir+"/distance"), func(s string) ([]Distance, error) { return parseDistances(s, columns) })
 	for _, name := range names {
 		switch name {
@@ -101,6 +102,14 @@ func (t *tree) node(n *NUMA, node *Node, d numbered, columns []int) {
 			node.SideCaches = t.sideCaches(dir + "/memory_side_cache")
 		}
 	}
+}
+
+// movable is whether a node has memory, and none but movable memory.
+func movable(node int, total Fact[uint64], normal Fact[IDs]) Fact[bool] {
+	if !total.Known() {
+		return Fact[bool]{From: total.From, Err: total.Err}
+	}
+	return then(normal, func(ids IDs) (bool, error) { return total.Value > 0 && !ids.Has(node), nil })
 }
 
 // cpus reads a node's processors: the mask, else the list, which some captured trees contradict it with; of them those that are online.

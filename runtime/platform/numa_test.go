@@ -58,8 +58,11 @@ func TestNodes(t *testing.T) {
 	if !errors.Is(far.Distances.Err, ErrMalformed) {
 		t.Errorf("a distance file with a column too few: %v", far.Distances)
 	}
-	if !far.Movable || zero.Movable {
-		t.Error("node 70 has movable memory only, and node 0 has not")
+	if !far.Movable.Or(false) || zero.Movable.Or(true) || far.Movable.From != nodeDir+"/has_normal_memory" {
+		t.Errorf("node 70 has movable memory only, and node 0 has not: %+v, %+v", far.Movable, zero.Movable)
+	}
+	if !far.Online.Or(false) || far.Online.From != nodeDir+"/online" {
+		t.Errorf("node 70 is online: %+v", far.Online)
 	}
 	if far.Tier.Value != 1393 || len(m.NUMA.Tiers) != 2 || m.NUMA.Tiers[0].ID != 4 {
 		t.Errorf("tiers: %+v, node 70 in %v", m.NUMA.Tiers, far.Tier)
@@ -69,6 +72,27 @@ func TestNodes(t *testing.T) {
 	}
 	if !errors.Is(m.NUMA.Possible.Err, fs.ErrNotExist) {
 		t.Errorf("there is no list of possible nodes, and it says %v", m.NUMA.Possible)
+	}
+}
+
+// Kernels without the lists do not say of a node whether it is online, and whether its memory is movable; neither is taken for true or false.
+func TestNoLists(t *testing.T) {
+	m := detect(t, files(map[string]string{
+		nodeDir + "/node3/meminfo": "Node 3 MemTotal: 1000 kB\n",
+		nodeDir + "/node4/cpumap":  "1\n",
+	}))
+	three, _ := m.NUMA.Node(3)
+	four, _ := m.NUMA.Node(4)
+	for _, f := range []Fact[bool]{three.Online, three.Movable, four.Online, four.Movable} {
+		if f.Known() || !errors.Is(f.Err, fs.ErrNotExist) {
+			t.Errorf("%+v", f)
+		}
+	}
+	if four.Movable.From != nodeDir+"/node4/meminfo" {
+		t.Errorf("without its memory's size: %+v", four.Movable)
+	}
+	if got := m.NUMA.Usable().String(); got != "3" {
+		t.Errorf("usable: %s", got)
 	}
 }
 

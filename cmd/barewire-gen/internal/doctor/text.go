@@ -165,11 +165,11 @@ func restricted(n *platform.NUMA) string {
 // marks says of a node what its row does not.
 func marks(n *platform.Node, usable platform.IDs) string {
 	switch {
-	case !n.Online:
+	case !n.Online.Or(true):
 		return " offline"
 	case !usable.Has(n.ID) && n.Memory.Total.Or(0) > 0:
 		return " not allowed"
-	case n.Movable:
+	case n.Movable.Or(false):
 		return " movable"
 	}
 	return ""
