@@ -53,7 +53,7 @@ func run(ctx context.Context, out io.Writer) error {
 		}),
 		pool.Close(),
 	)
-	return errors.Join(err, beacon(ctx, out))
+	return errors.Join(err, beacon(ctx, out), onGPU(ctx, out))
 }
 
 // show allocates, uses what it got as any other region, and says where it is. What an exact place does not give is an answer, too.

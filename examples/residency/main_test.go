@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,19 @@ func TestRun(t *testing.T) {
 		}
 		if strings.HasPrefix(got, "nothing: ") && strings.Contains(asked, "unified") {
 			t.Errorf("%s has a fallback: %q", asked, got)
+		}
+	}
+	if _, _, none := strings.Cut(out.String(), "\nno GPU: "); none {
+		if os.Getenv("CI") != "" {
+			t.Error("there is no GPU, and PoCL would be one")
+		}
+		return
+	}
+	for asked, kind := range map[string]string{"gpu.New, gpu  ": "device", "gpu.NewHost, cpu  ": "pinned host", "gpu.NewManaged, managed  ": "managed", "gpu.NewUnified, unified  ": "unified"} {
+		_, got, _ := strings.Cut(out.String(), asked)
+		got, _, _ = strings.Cut(strings.TrimSpace(got), "\n")
+		if !strings.HasPrefix(got, "1024 KiB of "+kind+" memory: ") && !strings.HasPrefix(got, "nothing: gpu: ") || got[0] == 'n' && kind == "device" {
+			t.Errorf("%s: %q", asked, got)
 		}
 	}
 }

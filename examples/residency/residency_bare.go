@@ -626,3 +626,322 @@ func BeaconOver(b []byte) (*Beacon, error) {
 func BeaconSliceOver(b []byte) ([]Beacon, error) {
 	return wire.SliceOver[Beacon](b)
 }
+
+// What a GPU works on: in its own memory, in the machine's that is pinned for it,
+// or in memory that both have, in turns or at any time.
+type Sample struct {
+	Value float32
+	Scale float32
+	Count uint64
+}
+
+// Equal reports whether x and y are the same on the wire.
+func (x *Sample) Equal(y *Sample) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	if math.Float32bits(x.Value) != math.Float32bits(y.Value) {
+		return false
+	}
+	if math.Float32bits(x.Scale) != math.Float32bits(y.Scale) {
+		return false
+	}
+	if x.Count != y.Count {
+		return false
+	}
+	return true
+}
+
+// Clone returns a copy that shares no memory with x.
+func (x *Sample) Clone() *Sample {
+	if x == nil {
+		return nil
+	}
+	y := new(Sample)
+	*y = *x
+	return y
+}
+
+func (x *Sample) putBARE(p *[16]byte) {
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return
+	}
+	binary.LittleEndian.PutUint32(p[0:], math.Float32bits(x.Value))
+	binary.LittleEndian.PutUint32(p[4:], math.Float32bits(x.Scale))
+	binary.LittleEndian.PutUint64(p[8:], x.Count)
+}
+
+// AppendBinary appends the value's message to b. The error is always nil.
+func (x *Sample) AppendBinary(b []byte) ([]byte, error) {
+	n := len(b)
+	out := wire.Extend(b, 16)
+	p := (*[16]byte)(out[n:])
+	if wire.LittleEndian {
+		copy(p[:], wire.MemoryOf(x))
+		return out, nil
+	}
+	binary.LittleEndian.PutUint32(p[0:], math.Float32bits(x.Value))
+	binary.LittleEndian.PutUint32(p[4:], math.Float32bits(x.Scale))
+	binary.LittleEndian.PutUint64(p[8:], x.Count)
+	return out, nil
+}
+
+// MarshalBinary returns the value's message, in memory of exactly its size.
+func (x *Sample) MarshalBinary() ([]byte, error) {
+	return x.AppendBinary(make([]byte, 0, x.BinarySize()))
+}
+
+// SampleBinarySize is the size of every Sample's message in bytes.
+const SampleBinarySize = 16
+
+// BinarySize returns the size of the value's message in bytes.
+func (x *Sample) BinarySize() int {
+	return SampleBinarySize
+}
+
+func (x *Sample) getBARE(p *[16]byte) {
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return
+	}
+	x.Value = math.Float32frombits(binary.LittleEndian.Uint32(p[0:]))
+	x.Scale = math.Float32frombits(binary.LittleEndian.Uint32(p[4:]))
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+}
+
+// UnmarshalBinary decodes a message, which is all of b. Data, lists, maps and what
+// pointers point to get memory of their own. An error is a *wire.Error, and the
+// value is then partly decoded.
+func (x *Sample) UnmarshalBinary(b []byte) error {
+	if len(b) != 16 {
+		return bareSample.Refuse(b)
+	}
+	p := (*[16]byte)(b)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return nil
+	}
+	x.Value = math.Float32frombits(binary.LittleEndian.Uint32(p[0:]))
+	x.Scale = math.Float32frombits(binary.LittleEndian.Uint32(p[4:]))
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+	return nil
+}
+
+// DecodeBinary decodes the message at the front of b and returns its size in bytes.
+// The options say whose memory the value uses.
+func (x *Sample) DecodeBinary(b []byte, o wire.Options) (int, error) {
+	d := wire.Begin(b, o)
+	if len(d.Buf) < 16 {
+		return 0, bareSample.Explain(b, o, false)
+	}
+	p := (*[16]byte)(d.Buf)
+	if wire.LittleEndian {
+		copy(wire.MemoryOf(x), p[:])
+		return 16, nil
+	}
+	x.Value = math.Float32frombits(binary.LittleEndian.Uint32(p[0:]))
+	x.Scale = math.Float32frombits(binary.LittleEndian.Uint32(p[4:]))
+	x.Count = binary.LittleEndian.Uint64(p[8:])
+	return 16, nil
+}
+
+// DecodeStream reads a message without a length before it, and no byte more. At the
+// end of the stream the error is io.EOF; inside a message it is io.ErrUnexpectedEOF too.
+func (x *Sample) DecodeStream(r *wire.Reader) error {
+	b, err := r.Next(&bareSample)
+	if err != nil {
+		return err
+	}
+	return x.UnmarshalBinary(b)
+}
+
+var bareSample = wire.Type{
+	Name: "Sample",
+	Text: "struct{value:f32 scale:f32 count:u64}",
+}
+
+// BareLayout marks a type that regions can hold. It is never called.
+//
+//barewire:schema main.Sample@sha256:3d9554b628fde816c0214f396ab4cdb54cbdeb2521f52b3781c2dd86a1e9344d
+func (Sample) BareLayout() (l barewire.LayoutOf[Sample]) {
+	return l
+}
+
+// BareCastable marks a type whose memory is its message. It is never called.
+func (Sample) BareCastable() (c barewire.CastableOf[Sample]) {
+	return c
+}
+
+// infoSample is what the runtime knows of a Sample.
+var infoSample = barewire.TypeInfo{
+	Name:  "main.Sample",
+	Size:  16,
+	Align: 16,
+	Hash: [32]byte{
+		0x3d, 0x95, 0x54, 0xb6, 0x28, 0xfd, 0xe8, 0x16,
+		0xc0, 0x21, 0x4f, 0x39, 0x6a, 0xb4, 0xcd, 0xb5,
+		0x4c, 0xbd, 0xeb, 0x25, 0x21, 0xf5, 0x2b, 0x37,
+		0x81, 0xc2, 0xdd, 0x86, 0xa1, 0xe9, 0x34, 0x4d,
+	},
+}
+
+// SampleCPU is memory for Sample values in the machine's own memory.
+type SampleCPU[A barewire.Access] = barewire.Region[Sample, barewire.CPU, A]
+
+// SampleGPU is memory for Sample values in a GPU's memory.
+type SampleGPU[A barewire.Access] = barewire.Region[Sample, barewire.GPU, A]
+
+// SampleManaged is memory for Sample values in memory that a GPU's driver manages.
+type SampleManaged[A barewire.Access] = barewire.Region[Sample, barewire.Managed, A]
+
+// SampleUnified is memory for Sample values in memory that is coherent for host and devices.
+type SampleUnified[A barewire.Access] = barewire.Region[Sample, barewire.Unified, A]
+
+// SampleWindow is an open region of Sample values.
+type SampleWindow[A barewire.Access] = barewire.Window[Sample, A]
+
+// SampleInCPU is the place of regions in the machine's own memory.
+func SampleInCPU() barewire.Place[Sample, barewire.CPU] {
+	return barewire.MintPlace[Sample, barewire.CPU](&infoSample, barewire.InCPU, -1, false)
+}
+
+// SampleInGPU is the place of regions in a GPU's memory.
+func SampleInGPU() barewire.Place[Sample, barewire.GPU] {
+	return barewire.MintPlace[Sample, barewire.GPU](&infoSample, barewire.InGPU, -1, false)
+}
+
+// SampleInManaged is the place of regions in memory that a GPU's driver manages.
+func SampleInManaged() barewire.Place[Sample, barewire.Managed] {
+	return barewire.MintPlace[Sample, barewire.Managed](&infoSample, barewire.InManaged, -1, false)
+}
+
+// SampleInUnified is the place of regions in memory that is coherent for host and devices.
+func SampleInUnified() barewire.Place[Sample, barewire.Unified] {
+	return barewire.MintPlace[Sample, barewire.Unified](&infoSample, barewire.InUnified, -1, false)
+}
+
+// SampleView reads and writes a Sample in place, over its 16 bytes, which must
+// stay where they are. Getters do not validate: Validate does. The zero value
+// is a view of nothing; its accessors panic.
+type SampleView struct{ p *[16]byte }
+
+// SampleViewOf returns a view of the first 16 bytes of b. It checks their number,
+// not their values; an error wraps a *wire.Error.
+//
+//barewire:effect views=0 of b on ok
+func SampleViewOf(b []byte) (v SampleView, err error) {
+	if len(b) < 16 {
+		return v, (*faultSample)(wire.CutAt(len(b)))
+	}
+	return SampleView{(*[16]byte)(b)}, nil
+}
+
+// faultSample is the error of a Sample's bytes. It wraps a *wire.Error.
+type faultSample wire.Fault
+
+func (f *faultSample) Error() string {
+	return f.Unwrap().Error()
+}
+
+func (f *faultSample) Unwrap() error {
+	return bareSample.Fault((*wire.Fault)(f))
+}
+
+// Bytes returns the view's bytes, which are a message.
+//
+//barewire:schema main.Sample@sha256:3d9554b628fde816c0214f396ab4cdb54cbdeb2521f52b3781c2dd86a1e9344d
+//barewire:effect views=0 of v
+func (v SampleView) Bytes() []byte {
+	return v.p[:]
+}
+
+// Validate returns nil: any bytes are a Sample.
+func (v SampleView) Validate() error {
+	return nil
+}
+
+// Load decodes the bytes into x.
+func (v SampleView) Load(x *Sample) error {
+	return x.UnmarshalBinary(v.p[:])
+}
+
+// Store encodes x over the bytes. After an error they are partly written.
+func (v SampleView) Store(x *Sample) error {
+	_, err := x.AppendBinary(v.p[:][:0])
+	return err
+}
+
+// Value reads value.
+func (v SampleView) Value() float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(v.p[0:]))
+}
+
+// SetValue writes value.
+func (v SampleView) SetValue(x float32) {
+	binary.LittleEndian.PutUint32(v.p[0:], math.Float32bits(x))
+}
+
+// Scale reads scale.
+func (v SampleView) Scale() float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(v.p[4:]))
+}
+
+// SetScale writes scale.
+func (v SampleView) SetScale(x float32) {
+	binary.LittleEndian.PutUint32(v.p[4:], math.Float32bits(x))
+}
+
+// Count reads count.
+func (v SampleView) Count() uint64 {
+	return binary.LittleEndian.Uint64(v.p[8:])
+}
+
+// SetCount writes count.
+func (v SampleView) SetCount(x uint64) {
+	binary.LittleEndian.PutUint64(v.p[8:], x)
+}
+
+// Sample's memory is its message.
+var _ [0]struct{} = [unsafe.Sizeof(*(*Sample)(nil)) - 16]struct{}{}
+
+// SampleOver returns the first 16 bytes of b as a Sample, without a copy. It is an error
+// (wire.ErrBigEndian, wire.ErrAlign, wire.ErrCastSize) if that cannot be. It does
+// not validate.
+//
+//barewire:effect views=0 of b on ok
+func SampleOver(b []byte) (*Sample, error) {
+	return wire.Over[Sample](b)
+}
+
+// SampleSliceOver is SampleOver for as many values as b holds; its length must be a
+// multiple of 16.
+//
+//barewire:effect views=0 of b on ok
+func SampleSliceOver(b []byte) ([]Sample, error) {
+	return wire.SliceOver[Sample](b)
+}
+
+// SampleAt is a view of the element with index i, good as long as w is open. It panics
+// as a slice does if there is none.
+//
+//barewire:effect views=0 of w at i
+func SampleAt[A barewire.Access](w barewire.Window[Sample, A], i int) SampleView {
+	return SampleView{(*[16]byte)(barewire.Element(w, i, uintptr(i)*16))}
+}
+
+// SampleAll iterates over views of all elements with their indices.
+//
+//barewire:effect views=0 of w at all
+func SampleAll[A barewire.Access](w barewire.Window[Sample, A]) iter.Seq2[int, SampleView] {
+	return func(yield func(int, SampleView) bool) {
+		first, n := barewire.Elements(w)
+		at, end := uintptr(0), uintptr(n)*16
+		for i := 0; at < end; i++ {
+			p := (*[16]byte)(barewire.Step(first, at))
+			if at += 16; !yield(i, SampleView{p}) {
+				return
+			}
+		}
+	}
+}
