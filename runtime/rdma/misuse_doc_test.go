@@ -2,7 +2,9 @@ package rdma_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -176,6 +178,35 @@ And these are for the types, or for the allocators ` + "`numa`" + ` and ` + "`cx
 | memory 36 | the wrong instruction of the cache for what is wanted | cannot happen: there is one, to the point of coherency; durability is not offered | the same |
 | memory 37 | a poisoned line ends the program | error ` + "`ErrMemory`" + ` of ` + "`CopyOut`" + ` and ` + "`CopyIn`" + `, which names region and element; by a window it still does | ` + "`TestBulk`" + ` in ` + "`runtime`" + `, ` + "`TestLabPoison`" + ` in ` + "`runtime/numa`" + `, ` + "`TestLabMachineCheck`" + ` in ` + "`runtime/cxl`" + ` |
 `
+
+// TestMemoryTests: each test that the page names for mistakes with memory of devices is there, in the package that it names or, of several without
+// one, in any of the runtime's.
+func TestMemoryTests(t *testing.T) {
+	names := regexp.MustCompile("`(Test\\w+)`(?: in `(runtime[\\w/]*)`)?").FindAllStringSubmatch(devices, -1)
+	if len(names) < 15 {
+		t.Errorf("%d tests are named", len(names))
+	}
+	var code strings.Builder
+	ok(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, "_test.go") {
+			b, rerr := os.ReadFile(path)
+			fmt.Fprintf(&code, "package runtime/%s\n%s\n", strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../"), b)
+			err = rerr
+		}
+		return err
+	}))
+	all := strings.ReplaceAll(code.String(), "package runtime/..\n", "package runtime\n")
+	for _, n := range names {
+		in := false
+		for file := range strings.SplitSeq(all, "\npackage runtime") {
+			of, _, _ := strings.Cut(file, "\n")
+			in = in || strings.Contains(file, "\nfunc "+n[1]+"(t *testing.T)") && (n[2] == "" || "runtime"+of == n[2])
+		}
+		if !in {
+			t.Errorf("there is no %s in %q", n[1], n[2])
+		}
+	}
+}
 
 // section is what is said to one entry.
 func (m *misuse) section(t *testing.T, s *strings.Builder, said []refusal) {

@@ -5,6 +5,7 @@ package misuse
 import (
 	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/gpu"
+	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	"github.com/fidelityframework/barewire-gen/scratch/sample"
 )
@@ -62,6 +63,12 @@ func reach(dev *gpu.Device, c *cxl) {
 	_ = gpu.In(gpu.All(c))                         // want "Reachable"
 	_, _ = gpu.New(dev, sample.BodyInCPU(), 8)     // want "CPU"
 	_, _ = gpu.NewHost(dev, sample.BodyInGPU(), 8) // want "GPU"
+}
+
+// 23: what the host has mapped is not for network cards; the region is.
+func card(dom *rdma.Domain, w gpu.Window[sample.Body, barewire.Unregistered], m *managed) {
+	_, _ = rdma.Register(dom, w, sample.BodyRemoteRead()) // want "Window"
+	_, _ = rdma.Register(dom, m, sample.BodyRemoteRead()) // want "Registrable"
 }
 
 // A window is no window of barewire's: there are no views, slices or atomics of it.
