@@ -126,6 +126,7 @@ func regionOf(link string) string {
 func (t *tree) kinds(m *Machine) {
 	block := then(t.text("sys/devices/system/memory/block_size_bytes"), parseHex)
 	windows := apart(m.CXL.Windows.Value)
+	t.reserved(m, windows)
 	for i := range m.NUMA.Nodes {
 		n := &m.NUMA.Nodes[i]
 		n.Kind = t.kind(m, n, block, windows)
