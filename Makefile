@@ -101,9 +101,9 @@ fuzz: ## Run every fuzz target for FUZZTIME
 		done
 
 .PHONY: cross
-cross: ## Build for other machines
+cross: ## Build for other machines, the runtime's tests for other systems, too
 	@for arch in amd64 arm64 386 s390x; do echo "linux/$$arch"; GOOS=linux GOARCH=$$arch CGO_ENABLED=0 $(GO) build ./...; done
-	@for os in darwin windows; do echo "$$os/amd64"; GOOS=$$os GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./cmd/... ./runtime/...; done
+	@for os in darwin windows; do echo "$$os/amd64"; GOOS=$$os GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./cmd/... ./runtime/...; GOOS=$$os GOARCH=amd64 CGO_ENABLED=0 $(GO) vet ./runtime/...; done
 
 .PHONY: check-generated
 check-generated: build ## Fail if committed generated code or docs/codes.md is not up to date
