@@ -228,14 +228,25 @@ func (r *run) out(fr *frame, s *state, ret *ssa.Return) exit {
 	for _, v := range ret.Results {
 		e.results = append(e.results, r.eval(fr, s, v))
 	}
-	if b := ret.Block().Index; fr.sl != nil && fr.sl.results && !fr.sl.kept.has(b) {
+	if b := ret.Block().Index; fr.sl != nil && fr.sl.results {
+		kept := fr.sl.kept.has(b)
 		for i, v := range fr.sl.f.exits[fr.sl.f.outs[b]].known {
-			if v.kind != unknown {
+			if v.kind != unknown && (!kept || r.unread(e.results[i])) {
 				e.results[i] = v
 			}
 		}
 	}
 	return e
+}
+
+// unread reports whether a value is that of a variable of which nothing is known: where a function defers, results go through variables, and what
+// is stored in them is passed over where it is the same on all ways.
+func (r *run) unread(v value) bool {
+	if v.kind != symbol {
+		return false
+	}
+	_, load := r.symbols.keys[v.id].v.(*ssa.UnOp)
+	return load
 }
 
 // block runs the instructions of a block, but for the last.

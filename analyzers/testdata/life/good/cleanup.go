@@ -88,15 +88,14 @@ func GoodCleanupSeesError(t *testing.T, dom *rdma.Domain) {
 }
 
 // GoodDeferOnError closes only what it does not return.
-func GoodDeferOnError(dom *rdma.Domain, f func(*M) error) (m *M, err error) {
-	m, err = help.Open(dom)
+func GoodDeferOnError(dom *rdma.Domain, f func(*M) error) (_ *M, err error) {
+	m, err := help.Open(dom)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, m.Close())
-			m = nil
 		}
 	}()
 	if err = f(m); err != nil {
