@@ -125,6 +125,8 @@ func (r *run) relation(fr *frame, s *state, op token.Token, x, y ssa.Value) valu
 		switch {
 		case c.Value == nil:
 			return r.nilness(s, a)
+		case a.kind == symbol && r.counted(a) && below(op, c):
+			return value{kind: isFalse}
 		case a.kind == symbol && c.Value.Kind() != constant.Bool:
 			return r.condition(condKey{op: op.String(), x: a, lit: c.Value.ExactString()})
 		}

@@ -1,6 +1,7 @@
 package bwlife
 
 import (
+	"go/constant"
 	"go/token"
 	"go/types"
 
@@ -77,4 +78,43 @@ func (r *run) uncounted(s *state) {
 	if s.main().phase != unborn {
 		r.lose(s, 0)
 	}
+}
+
+// counted reports whether a symbol is the number of a later turn of a loop, which is above 0: it was 0 or more, and 1 or more was added.
+func (r *run) counted(v value) bool {
+	k := r.symbols.keys[v.id]
+	next, ok := k.v.(*ssa.BinOp)
+	if !ok || k.path != "" || next.Op != token.ADD || !constantFrom(next.Y, 1) {
+		return false
+	}
+	phi, ok := next.X.(*ssa.Phi)
+	if !ok {
+		return false
+	}
+	for _, e := range phi.Edges {
+		if e != ssa.Value(next) && !constantFrom(e, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// constantFrom reports whether a value is a whole number that is known, and at least n.
+func constantFrom(v ssa.Value, n int64) bool {
+	c, ok := v.(*ssa.Const)
+	if !ok || c.Value == nil || c.Value.Kind() != constant.Int {
+		return false
+	}
+	return constant.Compare(c.Value, token.GEQ, constant.MakeInt64(n))
+}
+
+// below reports whether a comparison with a constant is false for all numbers above 0.
+func below(op token.Token, c *ssa.Const) bool {
+	if c.Value == nil || c.Value.Kind() != constant.Int {
+		return false
+	}
+	if op == token.LSS {
+		return !constantFrom(c, 2)
+	}
+	return !constantFrom(c, 1)
 }

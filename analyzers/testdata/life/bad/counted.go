@@ -1,9 +1,11 @@
 package bad
 
 import (
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/help"
+	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/sample"
 )
 
 // BadReferenceTooMany has a reference that nobody gives back.
@@ -41,4 +43,24 @@ func BadReferenceTooFew(dom *rdma.Domain) error {
 	err = release()
 	m.Span(0, 1) // want "BW5101 .m. .* is used after Close"
 	return err
+}
+
+// BadFromThirdTurn closes too late: the second turn takes the place of what the first has opened.
+func BadFromThirdTurn(m *M, n int) error {
+	var w sample.TickWindow[barewire.RemoteRead]
+	for i := range n {
+		if i > 1 {
+			if err := w.Close(); err != nil {
+				return err
+			}
+		}
+		var err error
+		if w, err = barewire.Open(m); err != nil { // want "BW5105 .w. .* is not closed on every path"
+			return err
+		}
+	}
+	if n > 0 {
+		return w.Close()
+	}
+	return nil
 }

@@ -1,9 +1,13 @@
 package good
 
 import (
+	"errors"
+
+	barewire "github.com/fidelityframework/barewire-gen/runtime"
 	"github.com/fidelityframework/barewire-gen/runtime/rdma"
 
 	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/help"
+	"github.com/fidelityframework/barewire-gen/analyzers/testdata/life/sample"
 )
 
 // Handles that are closed when a counter says so.
@@ -82,6 +86,46 @@ func GoodTurnsAreCounted(dom *rdma.Domain) error {
 	again := func() bool { turns++; return turns < 3 }
 	for again() {
 		println(m.Len())
+	}
+	return nil
+}
+
+// GoodFromSecondTurn closes in each turn what the turn before has opened, and after the loop what the last one has.
+func GoodFromSecondTurn(m *M, n int) error {
+	var w sample.TickWindow[barewire.RemoteRead]
+	for i := range n {
+		if i > 0 {
+			if err := w.Close(); err != nil {
+				return err
+			}
+		}
+		var err error
+		if w, err = barewire.Open(m); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		return w.Close()
+	}
+	return nil
+}
+
+// GoodInFirstTurn makes in the first turn what all of them use.
+func GoodInFirstTurn(dom *rdma.Domain, n int) error {
+	var m *M
+	for i := 0; i < n; i++ {
+		if i == 0 {
+			var err error
+			if m, err = help.Open(dom); err != nil {
+				return err
+			}
+		}
+		if _, err := barewire.Backing(m); err != nil {
+			return errors.Join(err, m.Close())
+		}
+	}
+	if n > 0 {
+		return m.Close()
 	}
 	return nil
 }
