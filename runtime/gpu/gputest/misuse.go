@@ -29,30 +29,33 @@ func closedInFlight(e *env) {
 	op := e.spin(e.q, gpu.Mem(gpu.All(r)))
 	next, err := gpu.CopyToHost(e.q, gpu.All(h), gpu.All(r))
 	e.must(err)
+	var held []func() error
 	for _, close := range []func() error{r.Close, h.Close} {
 		if err := close(); err != nil {
 			e.refused(err, barewire.ErrInFlight, "posted at gputest/", "wait for them first")
+			held = append(held, close)
 		} else if !op.Done() {
 			e.Fatal("memory was closed that a kernel works on")
 		}
 	}
 	e.must(op.Wait(e.ctx))
 	e.must(next.Wait(e.ctx))
-	// What has ended, and nobody waited for, is in nobody's way.
-	switch {
-	case r.Len() == count && h.Len() != count: // what had both ended between the two
-		e.must(r.Close())
-	case r.Len() == count:
-		if _, err := gpu.CopyToHost(e.q, gpu.All(h), gpu.All(r)); err == nil {
-			for range 1000 {
-				if err = r.Close(); !errors.Is(err, barewire.ErrInFlight) {
-					break
-				}
-				e.must(e.pause())
-			}
-			e.must(errors.Join(err, e.q.Flush(e.ctx), h.Close()))
+	if len(held) < 2 { // all has ended between the two, or the copy after it had let go of one
+		for _, close := range held {
+			e.must(close())
 		}
+		return
 	}
+	// What has ended, and nobody waited for, is in nobody's way.
+	_, err = gpu.CopyToHost(e.q, gpu.All(h), gpu.All(r))
+	e.must(err)
+	for range 1000 {
+		if err = r.Close(); !errors.Is(err, barewire.ErrInFlight) {
+			break
+		}
+		e.must(e.pause())
+	}
+	e.must(errors.Join(err, e.q.Flush(e.ctx), h.Close()))
 }
 
 // pause gives the device time, by an operation on something else.
