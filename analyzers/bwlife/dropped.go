@@ -16,30 +16,17 @@ import (
 // dropped looks for calls of a function whose results nobody takes: errors that say whether anything was done, and functions that
 // unpin. No path matters.
 func (a *analyzer) dropped(fn *ssa.Function) {
-	for _, b := range fn.Blocks {
-		for _, in := range b.Instrs {
-			call, ok := in.(*ssa.Call)
-			if !ok {
-				continue
+	for call, sum := range a.calls(fn) {
+		obj := callee(&call.Call)
+		for _, r := range sum.Tells {
+			if a.takesNone(call) || a.takesOther(call, r) {
+				a.reports = append(a.reports, report{code: diag.IgnoredError, pos: call.Pos(), call: call, dominated: a.takesNone(call),
+					text: fmt.Sprintf("the error of %s is not looked at: nothing else says whether it did what it is for", obj.Name())})
 			}
-			obj := callee(&call.Call)
-			if obj == nil {
-				continue
-			}
-			sum := a.effects(obj)
-			if sum == nil {
-				continue
-			}
-			for _, r := range sum.Tells {
-				if a.takesNone(call) || a.takesOther(call, r) {
-					a.reports = append(a.reports, report{code: diag.IgnoredError, pos: call.Pos(), call: call, dominated: a.takesNone(call),
-						text: fmt.Sprintf("the error of %s is not looked at: nothing else says whether it did what it is for", obj.Name())})
-				}
-			}
-			if len(sum.Pins) > 0 && a.dropsUnpin(fn, call, sum) {
-				a.reports = append(a.reports, report{code: diag.DroppedUnpin, pos: call.Pos(),
-					text: fmt.Sprintf("the function that %s gives is dropped: the goroutine stays pinned when `%s` has returned", obj.Name(), fn.Name())})
-			}
+		}
+		if len(sum.Pins) > 0 && a.dropsUnpin(fn, call, sum) {
+			a.reports = append(a.reports, report{code: diag.DroppedUnpin, pos: call.Pos(),
+				text: fmt.Sprintf("the function that %s gives is dropped: the goroutine stays pinned when `%s` has returned", obj.Name(), fn.Name())})
 		}
 	}
 }

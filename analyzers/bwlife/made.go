@@ -2,6 +2,7 @@ package bwlife
 
 import (
 	"go/types"
+	"iter"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
@@ -12,40 +13,47 @@ import (
 
 // made are the calls of a function that make what is to be followed.
 func (a *analyzer) made(fn *ssa.Function) (list []spec) {
-	for _, b := range fn.Blocks {
-		for _, in := range b.Instrs {
-			call, ok := in.(*ssa.Call)
-			if !ok {
-				continue
-			}
-			obj := callee(&call.Call)
-			if obj == nil {
-				continue
-			}
-			sum := a.effects(obj)
-			if sum == nil {
-				continue
-			}
-			res := call.Call.Signature().Results()
-			for _, f := range sum.Fresh {
-				if f.Result < res.Len() && !a.blank(call, f.Result) {
-					t := res.At(f.Result).Type()
-					if k := a.kindOf(t); k == directive.Handle || k == directive.Window || k == directive.Op {
-						list = append(list, spec{kind: k, typ: t, call: call, result: f.Result})
-					}
+	for call, sum := range a.calls(fn) {
+		res := call.Call.Signature().Results()
+		for _, f := range sum.Fresh {
+			if f.Result < res.Len() && !a.blank(call, f.Result) {
+				t := res.At(f.Result).Type()
+				if k := a.kindOf(t); k == directive.Handle || k == directive.Window || k == directive.Op {
+					list = append(list, spec{kind: k, typ: t, call: call, result: f.Result})
 				}
 			}
-			for _, l := range sum.Lends {
-				if l.Func >= len(call.Call.Args) {
-					continue
-				}
-				if sig, ok := call.Call.Args[l.Func].Type().Underlying().(*types.Signature); ok && sig.Params().Len() > 0 {
-					list = append(list, spec{kind: lentWindow, typ: sig.Params().At(0).Type(), call: call})
-				}
+		}
+		for _, l := range sum.Lends {
+			if l.Func >= len(call.Call.Args) {
+				continue
+			}
+			if sig, ok := call.Call.Args[l.Func].Type().Underlying().(*types.Signature); ok && sig.Params().Len() > 0 {
+				list = append(list, spec{kind: lentWindow, typ: sig.Params().At(0).Type(), call: call})
 			}
 		}
 	}
 	return list
+}
+
+// calls are those of a function of which it is known what they do.
+func (a *analyzer) calls(fn *ssa.Function) iter.Seq2[*ssa.Call, *facts.Func] {
+	return func(yield func(*ssa.Call, *facts.Func) bool) {
+		for _, b := range fn.Blocks {
+			for _, in := range b.Instrs {
+				call, ok := in.(*ssa.Call)
+				if !ok {
+					continue
+				}
+				obj := callee(&call.Call)
+				if obj == nil {
+					continue
+				}
+				if sum := a.effects(obj); sum != nil && !yield(call, sum) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // blank reports whether a result has no name and another of the call has: the call is made for its error, which is expected.
